@@ -3,6 +3,9 @@
  * looks goes through `Db.read` (drizzle) or `Db.query` (plain SQL); both see committed data only.
  */
 import type { SqliteRemoteDatabase } from 'drizzle-orm/sqlite-proxy'
+import type { Actor, IdempotencyDraft } from '../lib/principal.ts'
+
+export type { Actor, IdempotencyDraft } from '../lib/principal.ts'
 
 export type SqlValue = string | number | bigint | null | Uint8Array
 
@@ -22,21 +25,6 @@ export interface MustWrite {
   label: string
 }
 
-/** Who does it. `tenant_id` names the audit chain: a tenant's id, or `_system`. */
-export interface Actor {
-  tenant_id: string
-  type: 'user' | 'key' | 'operator' | 'cli' | 'system' | 'anonymous'
-  id: string | null
-  /** Personal: kept beside the chain, erasable. */
-  name: string | null
-  key_id: string | null
-  /** Personal: kept beside the chain, erasable. */
-  ip: string | null
-  request_id: string | null
-  /** Makes the idempotency record of the request this is done in; absent when the client sent no key. */
-  reply?: (status: number, body: unknown, options?: { secret: boolean }) => IdempotencyDraft
-}
-
 /** Values of the audit detail: what RFC 8785 serialises the same way everywhere (ASCII keys, safe integers). */
 export type AuditValue = string | number | boolean | null | AuditValue[] | { [key: string]: AuditValue }
 
@@ -52,7 +40,16 @@ export interface AuditDraft {
 
 /** Changes that leave no audit entry, and why that is right. Nothing else may go unaudited. */
 export type AuditNone = {
-  none: 'lease' | 'job' | 'delivery' | 'attempt' | 'last_used' | 'rollup' | 'staging' | 'session_touch' | 'boot'
+  none:
+    | 'lease'
+    | 'job'
+    | 'delivery'
+    | 'attempt'
+    | 'last_used'
+    | 'rollup'
+    | 'staging'
+    | 'session_touch'
+    | 'boot'
 }
 
 /** One of the ten kinds of event. The door fans it out to the tenant's webhooks. */
@@ -61,17 +58,6 @@ export interface EventDraft {
   type: string
   created_at: number
   data: unknown
-}
-
-/** An idempotency record that lands together with the effect. */
-export interface IdempotencyDraft {
-  key: string
-  route: string
-  /** SHA-256 of method, route and canonical body. */
-  fingerprint: string
-  status: number
-  body: string
-  expires_at: number
 }
 
 export interface Change {

@@ -1,0 +1,176 @@
+/**
+ * Applies one change inside an open transaction: its writes, audit entries, events and idempotency record. Any
+ * throw leaves it to the caller to roll the change's savepoint back. Nobody else appends to the audit chain.
+ */
+import { randomBytes } from 'node:crypto'
+import { assert } from '../../lib/assert.ts'
+import { entryText, genesisHash, nextHash, personalHash, SALT_BYTES } from '../../lib/audit-chain.ts'
+import { canonicalJson } from '../../lib/canonical-json.ts'
+import { type Clock, isoTime } from '../../lib/clock.ts'
+import type { StatementCache } from '../connection.ts'
+import {
+  type Actor,
+  type AuditDraft,
+  type Change,
+  type CommitNotice,
+  Conflict,
+  type EventDraft,
+  type IdempotencyDraft,
+  type MustWrite,
+  type RowSet,
+  type SqlValue,
+  type Write,
+} from '../types.ts'
+
+export interface ApplyOptions {
+  statements: StatementCache
+  clock: Clock
+  instance_id: string
+}
+
+export interface Applied {
+  rows: RowSet[]
+  notice: CommitNotice
+}
+
+export type Apply = (actor: Actor, change: Change) => Applied
+
+export function createApply({ statements, clock, instance_id }: ApplyOptions): Apply {
+  function run(sql: string, params: readonly SqlValue[]): RowSet {
+    const { statement, returns_rows } = statements.get(sql)
+    if (returns_rows) return statement.values(...params)
+    statement.run(...params)
+    return []
+  }
+
+  function runWrite(write: Write): RowSet {
+    if ('toSQL' in write) {
+      const { sql, params } = write.toSQL()
+      return run(sql, params as SqlValue[])
+    }
+    if (write.rows === undefined) return run(write.sql, write.params ?? [])
+    const rows: RowSet = []
+    for (const params of write.rows) rows.push(...run(write.sql, params))
+    return rows
+  }
+
+  function runMust({ must, label }: MustWrite): RowSet {
+    const rows = runWrite(must)
+    if (run('SELECT changes()', [])[0]![0] !== 1) throw new Conflict(label)
+    return rows
+  }
+
+  function appendAudit(actor: Actor, draft: AuditDraft): CommitNotice['audit'][number] {
+    const tenant_id = actor.tenant_id
+    const head = run('SELECT seq, hash, ts FROM audit_heads WHERE tenant_id = ?', [tenant_id])[0]
+    const previous = head === undefined ? genesisHash(instance_id, tenant_id) : (head[1] as Uint8Array)
+    const seq = head === undefined ? 1 : (head[0] as number) + 1
+    // A clock that was set back must not make the log run backwards.
+    const ts = head === undefined ? clock.now() : Math.max(clock.now(), head[2] as number)
+    const target = draft.target ?? null
+    const text = entryText({
+      v: 1,
+      tenant_id,
+      seq,
+      ts,
+      actor: { type: actor.type, id: actor.id, key_id: actor.key_id },
+      action: draft.action,
+      target: target === null ? null : { type: target.type, id: target.id },
+      outcome: draft.outcome ?? 'success',
+      request_id: actor.request_id,
+      detail: draft.detail ?? {},
+      pii_h: keepPersonal(actor, draft, seq),
+    })
+    const hash = nextHash(previous, text)
+    run('INSERT INTO audit_entries (tenant_id, seq, entry, hash) VALUES (?, ?, ?, ?)', [
+      tenant_id,
+      seq,
+      text,
+      hash,
+    ])
+    run('INSERT OR REPLACE INTO audit_heads (tenant_id, seq, hash, ts) VALUES (?, ?, ?, ?)', [
+      tenant_id,
+      seq,
+      hash,
+      ts,
+    ])
+    return { seq, action: draft.action, target }
+  }
+
+  /** Stores the personal values of an entry beside the chain; returns their hash, or null when there are none. */
+  function keepPersonal(actor: Actor, draft: AuditDraft, seq: number): string | null {
+    const personal: Record<string, unknown> = { ...draft.personal }
+    if (actor.name !== null) personal['name'] = actor.name
+    if (actor.ip !== null) personal['ip'] = actor.ip
+    if (Object.keys(personal).length === 0) return null
+    const body = canonicalJson(personal)
+    const salt = randomBytes(SALT_BYTES)
+    run('INSERT INTO audit_personal (tenant_id, seq, salt, body) VALUES (?, ?, ?, ?)', [
+      actor.tenant_id,
+      seq,
+      salt,
+      body,
+    ])
+    return personalHash(salt, body)
+  }
+
+  /** The envelope has exactly the five members of the contract; these bytes are what receivers get and sign. */
+  function storeEvent(tenant_id: string, event: EventDraft): void {
+    const created_at = isoTime(event.created_at)
+    const body = JSON.stringify({
+      id: event.id,
+      type: event.type,
+      created_at,
+      tenant_id,
+      data: event.data,
+    })
+    run('INSERT INTO events (id, tenant_id, type, created_at, body) VALUES (?, ?, ?, ?, ?)', [
+      event.id,
+      tenant_id,
+      event.type,
+      event.created_at,
+      body,
+    ])
+  }
+
+  /** A record that is still valid makes the change fail: its effect has happened already. */
+  function keepIdempotency(tenant_id: string, record: IdempotencyDraft): void {
+    const now = clock.now()
+    const write = {
+      sql: `INSERT INTO idempotency_records
+              (tenant_id, key, route, fingerprint, status, body, created_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (tenant_id, key) DO UPDATE SET
+              route = excluded.route, fingerprint = excluded.fingerprint, status = excluded.status,
+              body = excluded.body, created_at = excluded.created_at, expires_at = excluded.expires_at
+            WHERE expires_at <= excluded.created_at`,
+      params: [
+        tenant_id,
+        record.key,
+        record.route,
+        record.fingerprint,
+        record.status,
+        record.body,
+        now,
+        record.expires_at,
+      ],
+    }
+    runMust({ must: write, label: 'idempotency' })
+  }
+
+  return (actor, change) => {
+    const rows = change.writes.map((write) => ('must' in write ? runMust(write) : runWrite(write)))
+    if (change.idempotency !== undefined) keepIdempotency(actor.tenant_id, change.idempotency)
+    for (const event of change.events ?? []) storeEvent(actor.tenant_id, event)
+    const drafts = auditDrafts(change)
+    const audit = drafts.map((draft) => appendAudit(actor, draft))
+    return { rows, notice: { tenant_id: actor.tenant_id, audit } }
+  }
+}
+
+function auditDrafts(change: Change): readonly AuditDraft[] {
+  if ('none' in change.audit) return []
+  const drafts = Array.isArray(change.audit) ? change.audit : [change.audit as AuditDraft]
+  assert(drafts.length > 0, 'a change without an audit entry must say why')
+  return drafts
+}

@@ -1,0 +1,139 @@
+/**
+ * The door, over an SQLite file in this process.
+ *
+ * Changes that arrive together share one `BEGIN IMMEDIATE` and so one fsync: the queue is flushed by setImmediate,
+ * without a timer, so that a lone client does not wait for company. Each change has its own savepoint: one that
+ * fails takes nobody with it. Only when the transaction itself is lost (disk full, I/O error) is every change of
+ * the group tried again alone, so that each gets its own true answer.
+ */
+import type { Database } from 'bun:sqlite'
+import { problem } from '../../lib/errors.ts'
+import { statementCache } from '../connection.ts'
+import { translateFailure } from '../failures.ts'
+import type { Reader } from '../read.ts'
+import type { Actor, Change, CommitNotice, Db, RowSet } from '../types.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type Applied, createApply } from './apply.ts'
+
+/** More changes in one transaction bring little more speed, and let the first wait for the last. */
+const GROUP_MAX = 64
+
+interface Pending {
+  actor: Actor
+  change: Change
+  resolve(rows: RowSet[]): void
+  reject(error: unknown): void
+}
+
+type Outcome = { applied: Applied } | { error: unknown }
+
+export interface EmbeddedOptions {
+  writer: Database
+  reader: Reader
+  clock: Clock
+  instance_id: string
+}
+
+export function createEmbeddedDb({ writer, reader, clock, instance_id }: EmbeddedOptions): Db {
+  const statements = statementCache(writer)
+  const apply = createApply({ statements, clock, instance_id })
+  const listeners = new Set<(done: CommitNotice) => void>()
+  let queue: Pending[] = []
+  let scheduled = false
+  let closed = false
+
+  const run = (sql: string) => statements.get(sql).statement.run()
+
+  function flush(): void {
+    scheduled = false
+    const group = queue.slice(0, GROUP_MAX)
+    queue = queue.slice(GROUP_MAX)
+    if (queue.length > 0) schedule()
+    const outcomes = commitGroup(group)
+    if (outcomes !== null) return group.forEach((pending, index) => settle(pending, outcomes[index]!))
+    for (const pending of group) settle(pending, commitAlone(pending))
+  }
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    setImmediate(flush)
+  }
+
+  /** One transaction for all. Null when it was lost as a whole and nothing of it happened. */
+  function commitGroup(group: readonly Pending[]): Outcome[] | null {
+    if (group.length === 1) return [commitAlone(group[0]!)]
+    try {
+      run('BEGIN IMMEDIATE')
+      const outcomes = group.map(tryChange)
+      run('COMMIT')
+      return outcomes
+    } catch {
+      rollback()
+      return null
+    }
+  }
+
+  function commitAlone({ actor, change }: Pending): Outcome {
+    try {
+      run('BEGIN IMMEDIATE')
+      const applied = apply(actor, change)
+      run('COMMIT')
+      return { applied }
+    } catch (error) {
+      rollback()
+      return { error: translateFailure(error) }
+    }
+  }
+
+  /** One change of a group. Throws only when the whole transaction is gone. */
+  function tryChange({ actor, change }: Pending): Outcome {
+    run('SAVEPOINT change')
+    try {
+      const applied = apply(actor, change)
+      run('RELEASE change')
+      return { applied }
+    } catch (error) {
+      if (!writer.inTransaction) throw error
+      const failure = translateFailure(error)
+      run('ROLLBACK TO change')
+      run('RELEASE change')
+      return { error: failure }
+    }
+  }
+
+  function rollback(): void {
+    if (writer.inTransaction) run('ROLLBACK')
+  }
+
+  function settle(pending: Pending, outcome: Outcome): void {
+    if ('error' in outcome) return pending.reject(outcome.error)
+    pending.resolve(outcome.applied.rows)
+    for (const listener of listeners) queueMicrotask(() => listener(outcome.applied.notice))
+  }
+
+  return {
+    read: reader.drizzle,
+    query: (sql, params) => reader.query(sql, params),
+    commit(actor, change) {
+      if (closed) return Promise.reject(problem('shutting_down'))
+      return new Promise((resolve, reject) => {
+        queue.push({ actor, change, resolve, reject })
+        schedule()
+      })
+    },
+    onCommit(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    async close() {
+      if (closed) return
+      closed = true
+      while (queue.length > 0) flush()
+      statements.clear()
+      reader.close()
+      writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      writer.close()
+    },
+  }
+}
