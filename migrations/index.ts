@@ -1,5 +1,7 @@
 /** Every migration, in order. Append only: one that has been applied anywhere is never edited. */
 import foundation from './0001_foundation.sql' with { type: 'text' }
+import access from './0002_access.sql' with { type: 'text' }
+import domains_reports from './0003_domains_reports.sql' with { type: 'text' }
 
 export interface Migration {
   version: number
@@ -7,4 +9,8 @@ export interface Migration {
   sql: string
 }
 
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: 'foundation', sql: foundation }]
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: 'foundation', sql: foundation },
+  { version: 2, name: 'access', sql: access },
+  { version: 3, name: 'domains_reports', sql: domains_reports },
+]
