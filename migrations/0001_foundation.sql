@@ -56,7 +56,7 @@ CREATE TABLE events (
 CREATE INDEX events_by_time ON events (tenant_id, created_at);
 
 -- Answers of requests that carried an Idempotency-Key, stored in the commit of their effect.
-CREATE TABLE idempotency_records (
+CREATE TABLE idempotency (
   tenant_id   TEXT NOT NULL,
   key         TEXT NOT NULL,
   route       TEXT NOT NULL,
@@ -67,4 +67,4 @@ CREATE TABLE idempotency_records (
   expires_at  INTEGER NOT NULL,
   PRIMARY KEY (tenant_id, key)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX idempotency_records_by_expiry ON idempotency_records (expires_at);
+CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);

@@ -8,7 +8,7 @@ CREATE TABLE domains (
   unicode_name TEXT NOT NULL,
   status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'verified')),
   profile TEXT NOT NULL DEFAULT 'sending' CHECK (profile IN ('sending', 'receive_only', 'parked')),
-  compliance_threshold INTEGER NOT NULL DEFAULT 95 CHECK (compliance_threshold BETWEEN 0 AND 100),
+  compliance_threshold REAL NOT NULL DEFAULT 95 CHECK (compliance_threshold BETWEEN 0 AND 100),
   outbound_ips_json TEXT NOT NULL DEFAULT '[]',
   dkim_selectors_json TEXT NOT NULL DEFAULT '[]',
   tags_json TEXT NOT NULL DEFAULT '[]',
@@ -47,7 +47,7 @@ CREATE TABLE reports (
   rid INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   tenant_id TEXT NOT NULL REFERENCES tenants (id),
-  state TEXT NOT NULL CHECK (state IN ('loading', 'current', 'superseded')),
+  state TEXT NOT NULL CHECK (state IN ('current', 'superseded')),
   policy_domain_id INTEGER NOT NULL REFERENCES policy_domains (id),
   policy_domain TEXT NOT NULL,
   org_name TEXT NOT NULL,
@@ -59,6 +59,8 @@ CREATE TABLE reports (
   date_end INTEGER NOT NULL,
   primary_day INTEGER NOT NULL,
   policy_json TEXT NOT NULL,
+  -- {contact, version, standard, generator, errors[], entry}
+  extra_json TEXT NOT NULL,
   records INTEGER NOT NULL,
   messages INTEGER NOT NULL,
   pass INTEGER NOT NULL,
@@ -74,7 +76,8 @@ CREATE TABLE reports (
   file_bytes INTEGER NOT NULL,
   blob_sha256 TEXT NOT NULL,
   content_sha256 TEXT NOT NULL,
-  parser_version INTEGER NOT NULL,
+  -- Over the rows alone: tells the same records in another packing or encoding.
+  rows_sha256 TEXT NOT NULL,
   revision_of TEXT,
   created_at INTEGER NOT NULL
 ) STRICT;
@@ -85,13 +88,20 @@ CREATE INDEX reports_by_fail ON reports (tenant_id, fail, rid) WHERE state = 'cu
 CREATE INDEX reports_by_org ON reports (tenant_id, org_name, date_end, rid) WHERE state = 'current';
 CREATE INDEX reports_by_policy_domain ON reports (policy_domain_id, date_end, rid) WHERE state = 'current';
 CREATE INDEX reports_by_arrival ON reports (tenant_id, rid) WHERE state = 'current';
-CREATE INDEX reports_superseded ON reports (tenant_id, rid) WHERE state = 'superseded';
-CREATE INDEX reports_loading ON reports (rid) WHERE state = 'loading';
+CREATE INDEX reports_superseded ON reports (tenant_id, dup_key) WHERE state = 'superseded';
+
+-- Large reports come in pieces: their rows first, the report last, in the change that makes them visible. What is
+-- named here has rows and no report yet; after a crash these rows are removed.
+CREATE TABLE report_loads (
+  rid INTEGER PRIMARY KEY,
+  tenant_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
 
 -- The rows of a report, in its order. `sender` is how the row was counted in the roll-ups, kept so that a revision
--- takes away exactly what was added.
+-- takes away exactly what was added. No foreign key to the report: rows of a large one come before it.
 CREATE TABLE report_records (
-  rid INTEGER NOT NULL REFERENCES reports (rid),
+  rid INTEGER NOT NULL,
   n INTEGER NOT NULL,
   tenant_id TEXT NOT NULL,
   source_ip TEXT NOT NULL,
@@ -102,6 +112,7 @@ CREATE TABLE report_records (
   header_from TEXT,
   envelope_from TEXT,
   envelope_to TEXT,
+  -- [[type, comment], …], [[domain, selector, result, human_result], …], [[domain, scope, result, human_result], …]
   reasons_json TEXT,
   dkim_json TEXT,
   spf_json TEXT,
@@ -220,8 +231,10 @@ CREATE TABLE tls_reports (
   file_bytes INTEGER NOT NULL,
   blob_sha256 TEXT NOT NULL,
   content_sha256 TEXT NOT NULL,
+  rows_sha256 TEXT NOT NULL,
+  revision_of TEXT,
   created_at INTEGER NOT NULL,
-  UNIQUE (tenant_id, dup_key)
+  UNIQUE (tenant_id, dup_key, rows_sha256)
 ) STRICT;
 CREATE INDEX tls_reports_by_end ON tls_reports (tenant_id, date_end, id);
 

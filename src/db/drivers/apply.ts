@@ -137,7 +137,7 @@ export function createApply({ statements, clock, instance_id }: ApplyOptions): A
   function keepIdempotency(tenant_id: string, record: IdempotencyDraft): void {
     const now = clock.now()
     const write = {
-      sql: `INSERT INTO idempotency_records
+      sql: `INSERT INTO idempotency
               (tenant_id, key, route, fingerprint, status, body, created_at, expires_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (tenant_id, key) DO UPDATE SET

@@ -1,0 +1,95 @@
+/**
+ * The catalogue of what is audited: every `action` of an entry, with the words that people see. Actions are
+ * `area.verb`; a name, once used, is never given another meaning. A test fails on an action that is not here.
+ */
+export const AUDIT_ACTIONS = {
+  'auth.login': 'Signed in',
+  'auth.login_failed': 'Sign-in failed',
+  'auth.logout': 'Signed out',
+  'auth.totp_failed': 'Second factor was wrong',
+  'auth.recovery_code_used': 'Signed in with a recovery code',
+  'auth.reset': 'Set a new password with a reset link',
+  'auth.accept': 'Accepted an invitation',
+  'auth.denied': 'Was refused for lack of rights',
+  'auth.denied_count': 'Was refused repeatedly for lack of rights',
+  'auth.unauthenticated_count': 'Requests without a valid credential',
+  'auth.rate_limited_count': 'Requests over a rate limit',
+
+  'me.update': 'Changed the own profile',
+  'me.password': 'Changed the own password',
+  'me.totp_setup': 'Began to set up the second factor',
+  'me.totp_enable': 'Turned the second factor on',
+  'me.totp_disable': 'Turned the second factor off',
+  'me.recovery_codes': 'Made new recovery codes',
+  'me.tenant': 'Changed to another tenant',
+
+  'sessions.revoke': 'Ended a session',
+  'sessions.revoke_all': 'Ended all other sessions',
+
+  'keys.create': 'Created an API key',
+  'keys.update': 'Changed an API key',
+  'keys.roll': 'Replaced an API key',
+  'keys.revoke': 'Revoked an API key',
+
+  'users.create': 'Created a user',
+  'users.update': 'Changed a user',
+  'users.role': "Changed a user's role",
+  'users.remove': 'Removed a user from the tenant',
+  'users.reset_link': 'Made a password reset link',
+  'users.operator': 'Changed who is an operator',
+  'invites.create': 'Invited a user',
+  'invites.delete': 'Withdrew an invitation',
+
+  'tenants.create': 'Created a tenant',
+  'tenants.update': 'Changed a tenant',
+  'settings.update': 'Changed settings',
+
+  'domains.create': 'Added a domain',
+  'domains.update': 'Changed a domain',
+  'domains.delete': 'Deleted a domain',
+  'domains.verify': 'Verified a domain',
+  'domains.verify_by_hand': 'Verified a domain by hand',
+  'domains.check': 'Checked the DNS records of a domain',
+
+  'reports.upload': 'Uploaded reports',
+  'reports.import': 'Imported reports from a folder',
+  'reports.create': 'A report was accepted',
+  'reports.supersede': 'A report replaced an earlier one',
+  'reports.reject': 'A report file was refused',
+  'reports.reparse': 'Read stored reports again',
+  'reports.raw': 'Downloaded the original of a report',
+  'reports.export': 'Exported reports',
+  'reports.delete': 'Deleted reports',
+
+  'audit.export': 'Exported the audit log',
+  'audit.verify': 'Verified the audit log',
+  'audit.erase': 'Erased personal values from the audit log',
+
+  'instance.setup': 'Set up this installation',
+  'instance.setup_link': 'Made a new setup link',
+  'instance.start': 'Wardpost started',
+  'instance.stop': 'Wardpost stopped',
+  'instance.migrate': 'Brought the data to a new version',
+  'instance.restore': 'Restored from a backup',
+  'instance.settings': 'Changed settings of the installation',
+  'backups.create': 'Made a backup',
+  'backups.failed': 'A backup failed',
+  'backups.delete': 'Deleted an old backup',
+  'jobs.run': 'Started a job by hand',
+} as const satisfies Record<string, string>
+
+export type AuditAction = keyof typeof AUDIT_ACTIONS
+
+/** Resolves a comma list of actions and `area.*` into the actions it names; null when one names nothing. */
+export function expandActions(list: string): AuditAction[] | null {
+  const out = new Set<AuditAction>()
+  for (const name of list.split(',').map((each) => each.trim())) {
+    const prefix = name.endsWith('.*') ? name.slice(0, -1) : null
+    const found = (Object.keys(AUDIT_ACTIONS) as AuditAction[]).filter((action) =>
+      prefix === null ? action === name : action.startsWith(prefix),
+    )
+    if (found.length === 0) return null
+    for (const action of found) out.add(action)
+  }
+  return [...out]
+}

@@ -1,0 +1,145 @@
+/** Looks into the audit log. Nothing here writes: entries are made by the database door alone. */
+import type { Db, SqlValue } from '../db/types.ts'
+
+/** An entry as it is stored: the hashed text, its hash, the hash before it, and the personal values beside it. */
+export interface StoredEntry {
+  seq: number
+  entry: string
+  hash: Uint8Array
+  prev_hash: Uint8Array | null
+  /** Canonical JSON of the personal values; null when there are none, or when they were erased. */
+  personal: string | null
+}
+
+/** What the verifier needs of an entry. */
+export interface LinkRow {
+  seq: number
+  entry: string
+  hash: Uint8Array
+  salt: Uint8Array | null
+  personal: string | null
+}
+
+export interface ChainHead {
+  seq: number
+  hash: Uint8Array
+}
+
+export interface EntryFilter {
+  actions?: readonly string[]
+  /** A user's or key's id. */
+  actor?: string
+  target?: string
+  outcome?: string
+  /** Free text, anywhere in the entry or in its personal values. */
+  q?: string
+}
+
+/** Sequence numbers, both inclusive. */
+export interface SeqRange {
+  from_seq: number
+  to_seq: number
+}
+
+export type AuditStore = ReturnType<typeof createAuditStore>
+
+export function createAuditStore(db: Pick<Db, 'query'>) {
+  const one = async <Row extends object>(sql: string, params: SqlValue[]): Promise<Row | null> =>
+    (await db.query<Row>(sql, params))[0] ?? null
+
+  return {
+    /** The head row, and the highest number that is really there whatever the head says (0: none). */
+    async ends(tenantId: string): Promise<{ head: ChainHead | null; last: number }> {
+      const row = await one<{ seq: number | null; hash: Uint8Array | null; last: number | null }>(
+        `SELECT h.seq, h.hash, (SELECT max(seq) FROM audit_entries WHERE tenant_id = ?1) AS last
+           FROM (SELECT 1) LEFT JOIN audit_heads h ON h.tenant_id = ?1`,
+        [tenantId],
+      )
+      const { seq = null, hash = null, last = null } = row ?? {}
+      return { head: seq === null || hash === null ? null : { seq, hash }, last: last ?? 0 }
+    },
+
+    /** The last entry before a time; 0 when there is none. Times ascend with the number. */
+    async lastBefore(tenantId: string, ms: number): Promise<number> {
+      const row = await one<{ seq: number }>(
+        'SELECT seq FROM audit_entries WHERE tenant_id = ? AND ts < ? ORDER BY ts DESC, seq DESC LIMIT 1',
+        [tenantId, ms],
+      )
+      return row?.seq ?? 0
+    },
+
+    /** The first entry at or after a time, or null. */
+    async firstSince(tenantId: string, ms: number): Promise<number | null> {
+      const row = await one<{ seq: number }>(
+        'SELECT seq FROM audit_entries WHERE tenant_id = ? AND ts >= ? ORDER BY ts, seq LIMIT 1',
+        [tenantId, ms],
+      )
+      return row?.seq ?? null
+    },
+
+    /** Entries of a range that match, newest or oldest first. */
+    list(
+      tenantId: string,
+      range: SeqRange,
+      filter: EntryFilter,
+      page: { order: 'asc' | 'desc'; limit: number },
+    ): Promise<StoredEntry[]> {
+      const { where, params } = conditions(filter)
+      return db.query<StoredEntry>(
+        `SELECT e.seq, e.entry, e.hash, prev.hash AS prev_hash, p.body AS personal
+           FROM audit_entries e
+           LEFT JOIN audit_entries prev ON prev.tenant_id = e.tenant_id AND prev.seq = e.seq - 1
+           LEFT JOIN audit_personal p ON p.tenant_id = e.tenant_id AND p.seq = e.seq
+          WHERE e.tenant_id = ? AND e.seq BETWEEN ? AND ?${where}
+          ORDER BY e.seq ${page.order} LIMIT ?`,
+        [tenantId, range.from_seq, range.to_seq, ...params, page.limit],
+      )
+    },
+
+    /** The hash of one entry, where a range attaches; null when the entry is not there. */
+    async hashAt(tenantId: string, seq: number): Promise<Uint8Array | null> {
+      const row = await one<{ hash: Uint8Array }>(
+        'SELECT hash FROM audit_entries WHERE tenant_id = ? AND seq = ?',
+        [tenantId, seq],
+      )
+      return row?.hash ?? null
+    },
+
+    /** A stretch of the chain for the verifier, in order. */
+    links(tenantId: string, range: SeqRange, limit: number): Promise<LinkRow[]> {
+      return db.query<LinkRow>(
+        `SELECT e.seq, e.entry, e.hash, p.salt, p.body AS personal
+           FROM audit_entries e LEFT JOIN audit_personal p ON p.tenant_id = e.tenant_id AND p.seq = e.seq
+          WHERE e.tenant_id = ? AND e.seq BETWEEN ? AND ? ORDER BY e.seq LIMIT ?`,
+        [tenantId, range.from_seq, range.to_seq, limit],
+      )
+    },
+  }
+}
+
+function conditions(filter: EntryFilter): { where: string; params: SqlValue[] } {
+  const parts: string[] = []
+  const params: SqlValue[] = []
+  if (filter.actions !== undefined) {
+    parts.push(`e.action IN (${filter.actions.map(() => '?').join(', ')})`)
+    params.push(...filter.actions)
+  }
+  if (filter.actor !== undefined) {
+    parts.push('(e.actor_id = ? OR e.key_id = ?)')
+    params.push(filter.actor, filter.actor)
+  }
+  if (filter.target !== undefined) {
+    parts.push('e.target_id = ?')
+    params.push(filter.target)
+  }
+  if (filter.outcome !== undefined) {
+    parts.push('e.outcome = ?')
+    params.push(filter.outcome)
+  }
+  if (filter.q !== undefined) {
+    const like = `%${filter.q.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+    parts.push(String.raw`(e.entry LIKE ? ESCAPE '\' OR p.body LIKE ? ESCAPE '\')`)
+    params.push(like, like)
+  }
+  return { where: parts.map((part) => ` AND ${part}`).join(''), params }
+}

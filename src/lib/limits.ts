@@ -1,0 +1,64 @@
+/**
+ * Every limit of the product in one place: the unit is the last part of the name, the reason stands beside it.
+ * A limit that nothing reads any more fails the architecture test.
+ */
+
+// --- HTTP -------------------------------------------------------------------------------------------------------
+/** JSON bodies: the largest honest one is a bulk of 500 ids (about 20 kB). */
+export const JSON_BODY_BYTES_MAX = 1_000_000
+/** A whole upload request (contract: 100 files, 100 MB) and some room for the multipart frame. */
+export const UPLOAD_REQUEST_BYTES_MAX = 100_000_000
+export const UPLOAD_FRAME_BYTES_MAX = 1_000_000
+export const PAGE_ITEMS_DEFAULT = 50
+export const PAGE_ITEMS_MAX = 500
+export const FIELDS_NAMES_MAX = 50
+export const CURSOR_CHARS_MAX = 1024
+export const QUERY_TEXT_CHARS_MAX = 200
+export const IDEMPOTENCY_KEY_CHARS_MAX = 255
+export const IDEMPOTENCY_TTL_MS = 24 * 3_600_000
+export const BULK_IDS_MAX = 500
+
+// --- Rate limits (the contract's three levels) -------------------------------------------------------------------
+export const RATE_WINDOW_MS = 60_000
+export const RATE_KEY_PER_MINUTE = 100
+export const RATE_TENANT_PER_MINUTE = 1000
+export const RATE_PHISHING_UPLOAD_PER_MINUTE = 60
+export const RATE_DETONATE_PER_HOUR = 30
+export const RATE_THREATS_QUERY_PER_MINUTE = 30
+/** Above this a ring of timestamps costs too much memory; buckets of 100 ms count instead, never too generously. */
+export const RATE_RING_ENTRIES_MAX = 10_000
+/** The largest limit an enterprise tenant can be given. */
+export const RATE_LIMIT_MAX = 10_000_000
+/** Failed logins and unknown keys, per address. */
+export const RATE_FAILED_AUTH_PER_MINUTE = 10
+/** Idle counters are forgotten; more distinct ones than this at once and the oldest go first. */
+export const RATE_COUNTERS_MAX = 100_000
+
+// --- Access ------------------------------------------------------------------------------------------------------
+export const PASSWORD_CHARS_MIN = 12
+export const PASSWORD_CHARS_MAX = 128
+/** argon2id with 19 MiB each: more at once would be a way to fill the memory. */
+export const PASSWORD_HASHES_AT_ONCE_MAX = 4
+export const PASSWORD_HASHES_WAITING_MAX = 64
+export const SESSION_IDLE_MS = 12 * 3_600_000
+export const SESSION_ABSOLUTE_MS = 10 * 24 * 3_600_000
+/** A session's last use is written at most this often. */
+export const SESSION_TOUCH_MS = 60_000
+/** A key's last use is written at most this often. */
+export const KEY_TOUCH_MS = 60_000
+export const SETUP_LINK_TTL_MS = 3_600_000
+export const INVITE_LINK_TTL_MS = 7 * 24 * 3_600_000
+export const RESET_LINK_TTL_MS = 30 * 60_000
+export const LOGIN_TICKET_TTL_MS = 5 * 60_000
+export const RECOVERY_CODES = 10
+export const KEYS_PER_TENANT_MAX = 200
+export const KEY_CIDRS_MAX = 50
+export const ROLL_OVERLAP_HOURS_MAX = 168
+export const USERS_PER_TENANT_MAX = 500
+export const DOMAINS_FREE_PLAN_MAX = 1
+
+// --- Audit -------------------------------------------------------------------------------------------------------
+/** Refusals (403) of one credential and action that get an entry of their own; the rest is counted. */
+export const AUDIT_DENIALS_PER_MINUTE = 10
+/** Different counters of refusals held within a minute: bounds memory under a flood from many addresses. */
+export const AUDIT_COUNTERS_MAX = 10_000
