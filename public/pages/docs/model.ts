@@ -191,14 +191,23 @@ function readParameter(document: Obj, value: Json): Parameter {
   }
 }
 
-/** Elysia offers every JSON body as form data too; where JSON is there, the copies say nothing new. */
+function holdsFile(schema: Obj): boolean {
+  return Object.values(obj(schema['properties']))
+    .flatMap((member) => [obj(member), obj(obj(member)['items']), ...list(obj(member)['anyOf']).map(obj)])
+    .some((member) => member['format'] === 'binary' || obj(member['items'])['format'] === 'binary')
+}
+
+/** Elysia offers every body as JSON and as form data; only the form that can carry it says anything. */
 function readContent(document: Obj, holder: Obj): Content[] {
   const entries = Object.entries(obj(holder['content']))
   const isJson = (type: string) => /[/+]json/.test(type)
   const schemaOf = (media: Json) => JSON.stringify(obj(media)['schema'] ?? null)
+  const files = entries.some(([, media]) => holdsFile(resolve(document, obj(media)['schema'])))
   const json = entries.find(([type]) => isJson(type))
-  const kept = entries.filter(
-    ([type, media]) => isJson(type) || json === undefined || schemaOf(media) !== schemaOf(json[1]),
+  const kept = entries.filter(([type, media]) =>
+    files
+      ? !isJson(type) && !/urlencoded|text\/plain/.test(type)
+      : isJson(type) || json === undefined || schemaOf(media) !== schemaOf(json[1]),
   )
   return kept.map(([type, value]) => {
     const media = obj(value)

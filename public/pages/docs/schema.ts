@@ -169,7 +169,9 @@ function readBounds(flat: Obj): string[] {
     ...range('minLength', 'maxLength', ' characters'),
     ...range('minItems', 'maxItems', ' items'),
     ...(typeof flat['pattern'] === 'string' ? [`matches ${flat['pattern']}`] : []),
-    ...(flat['default'] === undefined ? [] : [`default ${write(flat['default'])}`]),
+    ...(flat['default'] === undefined || /^Files?$/.test(str(flat['default']))
+      ? []
+      : [`default ${write(flat['default'])}`]),
   ]
 }
 
