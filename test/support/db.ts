@@ -47,3 +47,13 @@ export function testActor(tenant_id = '_system', over: Partial<Actor> = {}): Act
     ...over,
   }
 }
+
+/** What a promise was rejected with; fails the test when it was not. */
+export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await promise
+  } catch (error) {
+    return error
+  }
+  throw new Error('it should have been refused')
+}

@@ -46,6 +46,7 @@ export function createEmbeddedDb({ writer, reader, clock, instance_id }: Embedde
 
   function flush(): void {
     scheduled = false
+    if (queue.length === 0) return
     const group = queue.slice(0, GROUP_MAX)
     queue = queue.slice(GROUP_MAX)
     if (queue.length > 0) schedule()
