@@ -1,0 +1,95 @@
+import {
+  QueryClient,
+  keepPreviousData,
+  useInfiniteQuery,
+  useQuery,
+  type QueryKey,
+  type UseQueryResult,
+} from '@tanstack/react-query'
+import { api, ApiProblem, type Query } from './api.ts'
+import type { Page } from './types.ts'
+
+/** How often what is on screen is asked for again. */
+export const POLL_MS = 30_000
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      retry: (failures, error) => failures < 2 && error instanceof ApiProblem && error.status === 0,
+      refetchOnWindowFocus: true,
+    },
+    mutations: { retry: false },
+  },
+})
+
+interface ReadOptions {
+  enabled?: boolean
+  poll?: boolean
+  /** Keep what was on screen while a new question is asked (another range, another filter). */
+  keep?: boolean
+}
+
+/** Reads one document; asked again every 30 s while it is on screen. */
+export function useGet<T>(path: string, query: Query = {}, options: ReadOptions = {}): UseQueryResult<T> {
+  return useQuery<T>({
+    queryKey: [path, query],
+    queryFn: ({ signal }) => api.get<T>(path, query, { signal }),
+    enabled: options.enabled ?? true,
+    refetchInterval: options.poll === false ? false : POLL_MS,
+    ...(options.keep === true ? { placeholderData: keepPreviousData } : {}),
+  })
+}
+
+export interface ListState<T> {
+  items: T[]
+  isPending: boolean
+  isRefreshing: boolean
+  error: unknown
+  hasMore: boolean
+  isLoadingMore: boolean
+  loadMore: () => void
+  refetch: () => void
+}
+
+/** Reads a cursor list page by page. `query` holds filters and sort; a change of it starts at the first page. */
+export function useList<T>(path: string, query: Query = {}, options: ReadOptions = {}): ListState<T> {
+  const result = useInfiniteQuery({
+    queryKey: [path, 'list', query] as QueryKey,
+    queryFn: ({ pageParam, signal }) =>
+      api.get<Page<T>>(path, { ...query, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_cursor,
+    enabled: options.enabled ?? true,
+    // Only a list of one page is asked for again by itself: longer ones would be read whole every time.
+    refetchInterval: (state) => {
+      if (options.poll === false) return false
+      return (state.state.data?.pages.length ?? 0) <= 1 ? POLL_MS : false
+    },
+    refetchOnWindowFocus: false,
+    placeholderData: keepPreviousData,
+  })
+  const { fetchNextPage, refetch } = result
+  return {
+    items: result.data?.pages.flatMap((page) => page.items) ?? [],
+    isPending: result.isPending && (options.enabled ?? true),
+    isRefreshing: result.isPlaceholderData,
+    error: result.error,
+    hasMore: result.hasNextPage,
+    isLoadingMore: result.isFetchingNextPage,
+    loadMore: () => {
+      if (!result.isFetchingNextPage && result.hasNextPage) void fetchNextPage()
+    },
+    refetch: () => void refetch(),
+  }
+}
+
+/** Marks everything read from these paths as out of date. */
+export async function refresh(...paths: string[]): Promise<void> {
+  await queries.invalidateQueries({
+    predicate: (query) => {
+      const path = query.queryKey[0]
+      return typeof path === 'string' && paths.some((prefix) => path.startsWith(prefix))
+    },
+  })
+}
