@@ -1,0 +1,47 @@
+/**
+ * All tables in one place: for joins across areas, and for what must reach every table. A test compares the lists
+ * with the schema, so that no table can be forgotten.
+ */
+export * from '../audit/tables.ts'
+export * from '../jobs/tables.ts'
+export * from '../keys/tables.ts'
+export * from '../tenants/tables.ts'
+export * from '../users/tables.ts'
+
+/** Tables with rows of a tenant (`tenant_id`), in the order in which a tenant's rows can be deleted. */
+export const TENANT_TABLES = [
+  'report_loads',
+  'report_records',
+  'report_days',
+  'reports',
+  'tenant_days',
+  'reporter_days',
+  'source_days',
+  'source_months',
+  'source_ips',
+  'tls_reports',
+  'failure_reports',
+  'rejected_files',
+  'policy_domains',
+  'domains',
+  'events',
+  'idempotency',
+  'api_keys',
+  'links',
+  'sessions',
+  'memberships',
+  'audit_personal',
+  'audit_entries',
+  'audit_heads',
+] as const
+
+/** Tables of the installation. Of `tenants` the tenant's own row goes last. */
+export const INSTALLATION_TABLES = [
+  'job_runs',
+  'leases',
+  'meta',
+  'migrations',
+  'recovery_codes',
+  'tenants',
+  'users',
+] as const
