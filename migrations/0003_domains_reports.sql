@@ -201,13 +201,13 @@ CREATE TABLE source_months (
 
 -- A sample of the addresses behind a sender: at most 16 of each report.
 CREATE TABLE source_ips (
-  policy_domain_id INTEGER NOT NULL REFERENCES policy_domains (id),
+  tenant_id TEXT NOT NULL,
   sender TEXT NOT NULL,
   kind TEXT NOT NULL,
+  policy_domain_id INTEGER NOT NULL REFERENCES policy_domains (id),
   ip TEXT NOT NULL,
-  tenant_id TEXT NOT NULL,
   messages INTEGER NOT NULL,
-  PRIMARY KEY (policy_domain_id, sender, kind, ip)
+  PRIMARY KEY (tenant_id, sender, kind, policy_domain_id, ip)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX source_ips_by_ip ON source_ips (tenant_id, ip);
 

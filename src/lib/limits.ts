@@ -62,3 +62,7 @@ export const DOMAINS_FREE_PLAN_MAX = 1
 export const AUDIT_DENIALS_PER_MINUTE = 10
 /** Different counters of refusals held within a minute: bounds memory under a flood from many addresses. */
 export const AUDIT_COUNTERS_MAX = 10_000
+
+// --- Reports -----------------------------------------------------------------------------------------------------
+/** Refused files are kept with their reason, for a person to look at. */
+export const REJECTED_FILES_KEPT_MS = 30 * 24 * 3_600_000

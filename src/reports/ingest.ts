@@ -1,0 +1,173 @@
+/**
+ * The way in for report files: upload, folder import, and later mailbox and watched folder. A run takes files one
+ * after the other, reads each in the sandbox, gathers what is small into few large changes and tells what became of
+ * every file. A file that cannot be read is an outcome, not an error.
+ */
+import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import type { Actor, Db } from '../db/types.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { SandboxPool } from '../sandbox/types.ts'
+import { type BlobInput, type Blobs, digestFile } from './blobs.ts'
+import { type IncomingPorts, readIncoming, type ReportSource } from './incoming.ts'
+import { createLanding, type LandingAction, type LandingFile } from './landing.ts'
+import type { FileOutcome } from './outcomes.ts'
+import { createPolicyDomains } from './policy-domains.ts'
+import { createSenders, type NetworkLookup } from './rules/senders.ts'
+import { dropRecords } from './stored.ts'
+
+/** A file on its way in. `owned` files (ours, under DATA/tmp) are moved or removed; others are only read. */
+export type IncomingFile =
+  | { name: string; path: string; owned: boolean; digest?: { sha256: string; bytes: number } }
+  | { name: string; content: Uint8Array }
+
+export interface IngestPorts {
+  db: Db
+  clock: Clock
+  pool: SandboxPool
+  blobs: Blobs
+  /** Who announces an address; null without a table. */
+  networks: NetworkLookup | null
+}
+
+export interface IngestRun {
+  /** Reads a file; resolves when there is room for the next one, not when it is stored. */
+  add(file: IncomingFile): Promise<void>
+  /** Lands what is left. */
+  finish(): Promise<void>
+}
+
+export interface Ingest {
+  /** Reads and stores the files of one request; outcomes in their order. */
+  upload(actor: Actor, source: ReportSource, files: readonly IncomingFile[]): Promise<FileOutcome[]>
+  /** For many files: outcomes are told as they land, in order of landing. */
+  run(
+    actor: Actor,
+    source: ReportSource,
+    action: LandingAction,
+    told: (outcome: FileOutcome) => void,
+  ): IngestRun
+  /** Removes what a crash left behind: rows of large reports that never became visible. Run once at start. */
+  recover(): Promise<number>
+}
+
+/** A run lands when this much waits. */
+const PENDING_REPORTS = 128
+const PENDING_RECORDS = 2000
+
+const SYSTEM: Omit<Actor, 'tenant_id'> = {
+  type: 'system',
+  id: null,
+  name: null,
+  key_id: null,
+  ip: null,
+  request_id: null,
+}
+
+export function createIngest(ports: IngestPorts): Ingest {
+  const landing = createLanding({ ...ports, policy_domains: createPolicyDomains(ports.db) })
+  const reading: IncomingPorts = {
+    db: ports.db,
+    clock: ports.clock,
+    senderOf: createSenders(ports.networks),
+    nextRid: createRids(ports.clock),
+  }
+
+  const readFile = async (actor: Actor, file: IncomingFile): Promise<LandingFile> => {
+    const blob = await blobOf(file)
+    const job = {
+      kind: 'report' as const,
+      name: file.name,
+      now: ports.clock.now(),
+      ...('bytes' in blob.input ? { bytes: blob.input.bytes } : { path: blob.input.path }),
+    }
+    const { kind, reports } = await readIncoming(reading, actor, ports.pool.run(job))
+    return { name: file.name, kind, bytes: blob.bytes, sha256: blob.input.sha256, blob: blob.input, reports }
+  }
+
+  const run: Ingest['run'] = (actor, source, action, told) => {
+    let pending: LandingFile[] = []
+    let landed: Promise<void> = Promise.resolve()
+    const land = async (): Promise<void> => {
+      const files = pending
+      pending = []
+      if (files.length === 0) return
+      try {
+        for (const outcome of await landing.land(actor, source, action, files)) told(outcome)
+      } finally {
+        await Promise.all(files.map(discard))
+      }
+    }
+    const full = (): boolean => {
+      let reports = 0
+      let records = 0
+      for (const file of pending) {
+        reports += Math.max(1, file.reports.length)
+        for (const report of file.reports) if (report.kind === 'dmarc') records += report.tuples?.length ?? 0
+      }
+      return reports >= PENDING_REPORTS || records >= PENDING_RECORDS
+    }
+    return {
+      async add(file) {
+        pending.push(await readFile(actor, file))
+        if (!full()) return
+        landed = landed.then(land)
+        await landed
+      },
+      async finish() {
+        landed = landed.then(land)
+        await landed
+      },
+    }
+  }
+
+  return {
+    run,
+    async upload(actor, source, files) {
+      const read: LandingFile[] = []
+      try {
+        for (const file of files) read.push(await readFile(actor, file))
+        return await landing.land(actor, source, 'reports.upload', read)
+      } finally {
+        await Promise.all(files.map(discardIncoming))
+      }
+    },
+    async recover() {
+      const left = await ports.db.query<{ rid: number; tenant_id: string }>(
+        'SELECT rid, tenant_id FROM report_loads ORDER BY rid',
+      )
+      for (const { rid, tenant_id } of left) await dropRecords(ports.db, { ...SYSTEM, tenant_id }, rid)
+      return left.length
+    },
+  }
+}
+
+/**
+ * Numbers of reports: they ascend with the time of arrival and never repeat within a process. Half a million a second
+ * fit one millisecond grid, and 2^53 lasts to the year 2109.
+ */
+function createRids(clock: Clock): () => number {
+  let last = 0
+  return () => {
+    last = Math.max(last + 1, clock.now() * 2048)
+    return last
+  }
+}
+
+async function blobOf(file: IncomingFile): Promise<{ input: BlobInput; bytes: number }> {
+  if ('content' in file) {
+    const sha256 = createHash('sha256').update(file.content).digest('hex')
+    return { input: { sha256, bytes: file.content }, bytes: file.content.length }
+  }
+  const { sha256, bytes } = file.digest ?? (await digestFile(file.path))
+  return { input: { sha256, path: file.path, owned: file.owned }, bytes }
+}
+
+/** What was not moved to its place (duplicates) goes. */
+async function discard({ blob }: LandingFile): Promise<void> {
+  if ('path' in blob && blob.owned) await rm(blob.path, { force: true })
+}
+
+async function discardIncoming(file: IncomingFile): Promise<void> {
+  if ('path' in file && file.owned) await rm(file.path, { force: true })
+}
