@@ -15,7 +15,9 @@ export function A({ href, replace = false, onClick, ...rest }: Props) {
     if (event.defaultPrevented || modified || !href.startsWith('/') || rest.download !== undefined) return
     if (rest.target !== undefined && rest.target !== '_self') return
     event.preventDefault()
-    void router.navigate({ href, replace })
+    // Within an area (a row's drawer, a tab) the scroll position stays; a new area starts at its top.
+    const area = (path: string) => path.split('/')[1]?.split('?')[0]
+    void router.navigate({ href, replace, resetScroll: area(href) !== area(router.state.location.pathname) })
   }
   return <a {...rest} href={href} onClick={follow} />
 }

@@ -1,0 +1,3 @@
+export function AcceptPage() {
+  return null
+}

@@ -1,0 +1,3 @@
+export function FailureReportsPage() {
+  return null
+}

@@ -1,0 +1,3 @@
+export function RejectedPage() {
+  return null
+}

@@ -1,0 +1,3 @@
+export function TlsReportsPage() {
+  return null
+}
