@@ -98,7 +98,8 @@ export function createIdempotency(deps: { db: Db; clock: Clock; keyring: Keyring
       await deps.db.commit(run.principal.actor, {
         writes: [],
         audit: { none: 'staging' },
-        idempotency: run.draft(status, answer),
+        // Nobody said what is in it, so it is kept like a secret.
+        idempotency: run.draft(status, answer, { secret: true }),
       })
     },
     release(request) {
