@@ -1,20 +1,21 @@
 /**
- * CSV as RFC 4180 has it, safe to open in a spreadsheet: a value that a spreadsheet would run as a formula gets an
- * apostrophe in front (reports are written by strangers). Numbers of ours are not touched.
+ * CSV as RFC 4180 writes it: CRLF, quotes where needed. A text that a spreadsheet would take for a formula gets an
+ * apostrophe in front: what a stranger put into a report must not run in the reader's Excel.
  */
-export type CsvValue = string | number | boolean | null
+export type CsvCell = string | number | boolean | null | undefined
 
-/** One row with its line end. */
-export function csvRow(values: readonly CsvValue[]): string {
-  return `${values.map(csvValue).join(',')}\r\n`
+/** Spaces in front do not stop a spreadsheet. */
+const FORMULA_START = /^\s*[=+\-@]|^[\t\r]/
+const NEEDS_QUOTES = /[",\r\n]/
+
+/** One line, with its line end. Null and undefined are empty cells. */
+export function csvLine(cells: readonly CsvCell[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`
 }
 
-/** A spreadsheet skips leading spaces and some control characters before it looks for a formula. */
-const FORMULA = /^[\s\u0000-\u001f]*[=+\-@\u0009\u000d]/
-
-function csvValue(value: CsvValue): string {
-  if (value === null) return ''
-  if (typeof value !== 'string') return String(value)
-  const safe = FORMULA.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+function csvCell(cell: CsvCell): string {
+  if (cell === null || cell === undefined) return ''
+  if (typeof cell !== 'string') return String(cell)
+  const text = FORMULA_START.test(cell) ? `'${cell}` : cell
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
