@@ -116,7 +116,8 @@ export function createGunzip(events: Events): Gunzip {
 function headerLength(bytes: Uint8Array): number | null {
   if (bytes.length < 10) return null
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) throw refuse('archive_corrupt', 'The gzip header is damaged')
-  if (bytes[2] !== 8) throw refuse('compression_unsupported', `gzip compression method ${bytes[2]} not supported`)
+  if (bytes[2] !== 8)
+    throw refuse('compression_unsupported', `gzip compression method ${bytes[2]} not supported`)
   const flags = bytes[3]!
   let at = 10
   if ((flags & 4) !== 0) {

@@ -53,7 +53,8 @@ export function listZip(bytes: Uint8Array): ZipListing {
   let entries = end === null ? null : readDirectory(bytes, view, end)
   const rebuilt = entries === null
   entries ??= scanEntries(bytes, view)
-  if (rebuilt && entries.length === 0) throw refuse('archive_truncated', 'The ZIP archive has no readable entry')
+  if (rebuilt && entries.length === 0)
+    throw refuse('archive_truncated', 'The ZIP archive has no readable entry')
   checkOverlap(entries)
   return { entries, rebuilt, garbage: end !== null && hasGarbage(bytes, view, end) }
 }
@@ -66,7 +67,8 @@ export function readZipEntry(bytes: Uint8Array, entry: ZipEntry, output: (chunk:
     const detail = `compression method ${entry.method}${name === undefined ? '' : ` (${name})`} not supported`
     throw refuse('compression_unsupported', detail)
   }
-  if (entry.data + entry.compressed > bytes.length) throw refuse('archive_truncated', 'The ZIP archive is cut off')
+  if (entry.data + entry.compressed > bytes.length)
+    throw refuse('archive_truncated', 'The ZIP archive is cut off')
   const data = bytes.subarray(entry.data, entry.data + entry.compressed)
   let crc = 0
   const onOutput = (chunk: Uint8Array): void => {
@@ -87,7 +89,8 @@ export function readZipEntry(bytes: Uint8Array, entry: ZipEntry, output: (chunk:
       inflater.close()
     }
   }
-  if (crc !== entry.crc) throw refuse('archive_corrupt', 'The checksum of a ZIP entry does not match its content')
+  if (crc !== entry.crc)
+    throw refuse('archive_corrupt', 'The checksum of a ZIP entry does not match its content')
 }
 
 function findEnd(bytes: Uint8Array, view: DataView): number | null {

@@ -12,6 +12,7 @@
  * input from 0. All times are integer milliseconds UTC. Nothing here is trusted text: it comes from strangers,
  * bounded in length (4,096 characters a value) and free of control characters, but never safe as markup or formula.
  */
+import type { UnpackLimits } from '../../lib/unpack.ts'
 
 /** A thing put right, by code; `detail` shows the first case (raw value where there is one), `count` says how often. */
 export interface Repair {
@@ -33,7 +34,6 @@ export const REPAIRS = {
   text_truncated: 'An overlong text was cut',
   trailing_garbage: 'Bytes after the end of the archive were ignored',
   zip_directory_rebuilt: 'The directory of the ZIP archive was missing or broken',
-  checksum_mismatch: 'The checksum of the archive does not match its content',
   record_skipped: 'A record that cannot be used was left out',
   results_truncated: 'More results in a record than are kept',
   repeated_element: 'An element that may appear once appeared again; the first counts',
@@ -48,7 +48,7 @@ export const REPAIRS = {
   date_milliseconds: 'Dates in milliseconds were taken as such',
   date_swapped: 'The period ended before it began; the ends were swapped',
   date_clamped: 'The end of the period was too far in the future',
-  period_zero: 'The period has no length',
+  period_long: 'The period is longer than 36 hours',
   domain_normalised: 'A domain name was rewritten',
   domain_invalid: 'A value is not a domain name; it is shown as it came',
   org_name_missing: 'The name of the reporter was taken from its address',
@@ -212,6 +212,8 @@ export interface DmarcRow {
   dkim: DkimAuth[]
   /** At most 20. */
   spf: SpfAuth[]
+  /** Values as sent where another one stands above, by path: `{'disposition': 'softfail', 'dkim.0.result': 'ok'}`. */
+  raw?: Record<string, string>
 }
 
 export interface DmarcTotals {
@@ -348,8 +350,11 @@ export type Message =
 
 export type InputKind = 'xml' | 'json' | 'mail' | 'gzip' | 'zip' | 'unknown'
 
-/** Where a parser puts its messages. Synchronous: whoever consumes slowly blocks the parser, not the memory. */
-export type Emit = (message: Message) => void
+/**
+ * Where a parser puts its messages. Synchronous: whoever consumes slowly blocks the parser, not the memory.
+ * `rows_json` is the JSON of `message.rows` when the parser made it anyway.
+ */
+export type Emit = (message: Message, rows_json?: string) => void
 
 /** What a parser is told about the run. The clock is a value: parsers read none. */
 export interface ParseContext {
@@ -358,15 +363,7 @@ export interface ParseContext {
   limits: ParseLimits
 }
 
-export interface ParseLimits {
-  input_bytes_max: number
-  unpacked_bytes_max: number
-  ratio_max: number
-  /** The ratio counts only above this many unpacked bytes. */
-  ratio_free_bytes: number
-  entries_max: number
-  /** Containers (gzip, zip) inside one another; a mail around them does not count. */
-  nesting_max: number
+export interface ParseLimits extends UnpackLimits {
   records_max: number
 }
 
