@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { constants as os, tmpdir } from 'node:os'
-import { basename, extname, join } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { brotliCompressSync, constants as zlib, gzipSync } from 'node:zlib'
 import type { BunPlugin } from 'bun'
 import type { Asset, AssetEncoding } from './src/web/static.ts'
@@ -50,15 +50,46 @@ export interface UiFile {
 /** Bundles the page and all it refers to: `/index.html` under its own name, the rest under hashed names. */
 export async function buildUi(entry: string): Promise<UiFile[]> {
   const { default: tailwind } = await import('bun-plugin-tailwind')
+  const [page, early] = await Promise.all([
+    bundle(entry, { plugins: [tailwind], splitting: true }),
+    bundleEarlyScripts(entry),
+  ])
+  const index = page.find((file) => file.path === '/index.html')
+  if (index === undefined) throw new Error(`${entry} made no page`)
+  const tags = early.map((file) => `<script src="${file.path}"></script>`).join('')
+  const html = new TextDecoder().decode(index.bytes).replace('<link rel="stylesheet"', `${tags}$&`)
+  index.bytes = new TextEncoder().encode(html)
+  return [...page, ...early]
+}
+
+/**
+ * The bundler turns every script of a page into one module, which runs after the first paint. A classic script in the
+ * page (it sets the theme) must run before, so it is built by itself as well and put in front of the style sheet.
+ */
+async function bundleEarlyScripts(entry: string): Promise<UiFile[]> {
+  const html = await Bun.file(entry).text()
+  const names = [...html.matchAll(/<script src="\.\/([\w.-]+)"><\/script>/g)].map((match) => match[1]!)
+  const naming = { entry: '[name]-[hash].[ext]' }
+  const built = names.map((name) => bundle(join(dirname(entry), name), { format: 'iife', naming }))
+  return (await Promise.all(built)).flat()
+}
+
+interface BundleOptions {
+  plugins?: BunPlugin[]
+  splitting?: boolean
+  format?: 'iife'
+  naming?: { entry: string }
+}
+
+async function bundle(entry: string, options: BundleOptions): Promise<UiFile[]> {
   const built = await Bun.build({
     entrypoints: [entry],
-    plugins: [tailwind],
     publicPath: '/',
     target: 'browser',
     minify: true,
-    splitting: true,
     define: { 'process.env.NODE_ENV': '"production"' },
     naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
+    ...options,
   })
   return Promise.all(
     built.outputs.map(async (file) => ({

@@ -18,7 +18,7 @@ export interface Asset {
 
 export type AssetEncoding = 'br' | 'gzip' | 'identity'
 
-/** First path segments of the pages in `public/router.tsx`; a test compares the two. */
+/** First path segments of the pages in `public/routes.ts`; a test compares the two. */
 export const UI_PAGES = [
   '',
   'setup',
@@ -27,12 +27,8 @@ export const UI_PAGES = [
   'reset',
   'domains',
   'reports',
-  'keys',
-  'users',
-  'sessions',
   'audit',
   'settings',
-  'instance',
   'account',
   'docs',
 ] as const
@@ -71,7 +67,7 @@ export function createStatic(load: () => Promise<readonly Asset[]>): Static {
 /** True for the address of a page: a known first segment, no file ending, nothing that belongs to the API. */
 export function isPage(path: string): boolean {
   const segments = path.split('/').slice(1)
-  if (!PAGES.has(segments[0]!)) return false
+  if (!PAGES.has(segments[0]!) || (segments[0] === '' && segments.length > 1)) return false
   if (segments[0] === 'docs' && segments.length > 1 && segments[1] !== '') return false
   return !segments.at(-1)!.includes('.')
 }
