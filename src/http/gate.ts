@@ -8,7 +8,7 @@ import { problem } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { JSON_BODY_BYTES_MAX, UPLOAD_FRAME_BYTES_MAX, UPLOAD_REQUEST_BYTES_MAX } from '../lib/limits.ts'
 import type { Principal } from '../lib/principal.ts'
-import { claimsOf, type Limiter, type LimitVerdict } from './rate-limit.ts'
+import { claimsOf, type Limiter, type LimitScope, type LimitVerdict } from './rate-limit.ts'
 import { type RequestState, findState, setState } from './request.ts'
 
 export interface GateDeps {
@@ -23,7 +23,7 @@ export interface GateDeps {
   /** Told of every answered request, for metrics and logs. `route` is the template, not the path. */
   observe(done: { route: string; method: string; status: number; ms: number; state: RequestState }): void
   /** Told of every refusal by a rate limit, for the audit log. */
-  limited(principal: Principal, scope: string): void
+  limited(principal: Principal, scope: LimitScope): void
 }
 
 type Headers = Record<string, string | number>
@@ -39,7 +39,7 @@ export function createGate(deps: GateDeps) {
       state.principal = principal
       const verdict = deps.limiter.take(claimsOf(principal, request.method, state.path))
       limitHeaders(set.headers as Headers, verdict, deps.clock)
-      if (verdict.ok) return
+      if (verdict.ok) return checkMediaType(request, state.path)
       deps.limited(principal, verdict.scope)
       throw refusal(verdict)
     })
@@ -102,6 +102,14 @@ function checkLength(request: Request, path: string): void {
       extra: { limit_bytes: max },
     })
   }
+}
+
+/** Bodies of the API are JSON, except where files come in. */
+function checkMediaType(request: Request, path: string): void {
+  const type = request.headers.get('content-type')
+  if (type === null || request.method === 'GET' || path.endsWith('/upload')) return
+  if (request.body === null || /^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) return
+  throw problem('unsupported_media_type', `Send application/json instead of ${type.slice(0, 80)}.`)
 }
 
 function limitHeaders(headers: Headers, verdict: LimitVerdict, clock: Clock): void {

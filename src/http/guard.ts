@@ -11,7 +11,7 @@ import { stateOf } from './request.ts'
 export interface GuardDeps {
   idempotency: Idempotency
   /** Told of every refused permission, for the audit log. */
-  denied(principal: Principal, scope: string): void
+  denied(principal: Principal, scope: string, action: string): Promise<void>
 }
 
 export function createGuard(deps: GuardDeps) {
@@ -23,10 +23,10 @@ export function createGuard(deps: GuardDeps) {
     })
     .macro({
       can: (scope: string) => ({
-        async beforeHandle({ request, body, ...context }) {
+        async beforeHandle({ request, body, route, ...context }) {
           const { principal } = context as unknown as { principal: Principal }
           if (scope !== 'member' && !principal.scopes.has(scope)) {
-            deps.denied(principal, scope)
+            await deps.denied(principal, scope, `${request.method} ${route}`)
             throw missingScope(scope)
           }
           if (request.method === 'POST') return deps.idempotency.begin(request, principal, body)

@@ -1,0 +1,256 @@
+/**
+ * The composition root: the one place where factories are called and handed to each other. Ports come in, the HTTP
+ * application, the services and the way to stop come out. Nothing here knows argv, environment or signals.
+ */
+import { Elysia } from 'elysia'
+import { createAuditService } from './audit/service.ts'
+import { createAuditStore } from './audit/store.ts'
+import { createDenials } from './audit/denials.ts'
+import { auditRoutes } from './audit/routes.ts'
+import type { SettingView } from './config.ts'
+import type { OpenedDb } from './db/open.ts'
+import { createAuthenticate, createFailures } from './http/auth.ts'
+import { clientAddress, fromTrustedProxy } from './http/client-address.ts'
+import { problemResponse, toProblem } from './http/errors.ts'
+import { createGate } from './http/gate.ts'
+import { createGuard } from './http/guard.ts'
+import { healthRoutes } from './http/health.ts'
+import { createIdempotency } from './http/idempotency.ts'
+import { createMetrics } from './http/metrics.ts'
+import { createNotFound } from './http/not-found.ts'
+import { openApiDocument, type RouteLike } from './http/openapi.ts'
+import { createPager } from './http/pagination.ts'
+import { createLimiter } from './http/rate-limit.ts'
+import { findState, stateOf } from './http/request.ts'
+import { instanceRoutes, type InstancePorts } from './instance/routes.ts'
+import { createKeyring } from './lib/crypto.ts'
+import { createCursors } from './lib/cursor.ts'
+import type { Clock } from './lib/clock.ts'
+import { type Cidr, isLoopback, parseIp } from './lib/ip.ts'
+import type { Log } from './lib/log.ts'
+import { createKeys } from './keys/service.ts'
+import { createKeyStore } from './keys/store.ts'
+import { keyRoutes } from './keys/routes.ts'
+import { instanceTenantRoutes, settingsRoutes } from './tenants/routes.ts'
+import { createTenants } from './tenants/service.ts'
+import { createSetup } from './tenants/setup.ts'
+import { createTenantStore } from './tenants/store.ts'
+import { authRoutes } from './users/auth.routes.ts'
+import { createLinks } from './users/links.ts'
+import { createLogin } from './users/login.ts'
+import { createMe } from './users/me.ts'
+import { meRoutes } from './users/me.routes.ts'
+import { createMembers } from './users/members.ts'
+import { createPasswords } from './users/passwords.ts'
+import { instanceUserRoutes, userRoutes } from './users/routes.ts'
+import { createSessions } from './users/sessions.ts'
+import { createUserStore } from './users/store.ts'
+import { createTickets } from './users/tickets.ts'
+import { type Asset, createStatic } from './web/static.ts'
+
+export interface AppPorts {
+  clock: Clock
+  log: Log
+  db: OpenedDb
+  /** 32 bytes from `DATA/instance.key`. */
+  instance_key: Uint8Array
+  version: string
+  /** Where people reach the server, without a trailing slash. Known once it listens. */
+  baseUrl(): string
+  /** The origin that the operator set, if any. */
+  base_origin: string | null
+  trusted_proxies: readonly Cidr[]
+  /** Our own listener speaks TLS. */
+  tls: boolean
+  settings: readonly SettingView[]
+  keepSetupLink(link: string | null): void
+  loadAssets(): Promise<readonly Asset[]>
+  instance: InstancePorts
+}
+
+export type App = Awaited<ReturnType<typeof createApp>>
+/** The type that the UI's client is made from. */
+export type Http = App['http']
+
+export async function createApp(ports: AppPorts) {
+  const { clock, log, db } = ports
+  const keyring = createKeyring(ports.instance_key)
+  const pager = createPager(createCursors(keyring.derive('cursor')))
+  const limiter = createLimiter(clock)
+  const failures = createFailures(clock)
+  const metrics = createMetrics({ version: ports.version, monotonic: () => clock.monotonic() })
+  const denials = createDenials({ db, clock })
+  const draining = { now: false }
+
+  const audit = createAuditService({ store: createAuditStore(db), db, instance_id: db.instance_id })
+  const user_store = createUserStore(db)
+  const tenant_store = createTenantStore(db)
+  const passwords = createPasswords()
+  const links = createLinks({ store: user_store, clock, baseUrl: ports.baseUrl })
+  const tenants = createTenants({
+    db,
+    store: tenant_store,
+    clock,
+    invite(tenantId, email, role, created_by) {
+      const draft = links.invite(tenantId, email, role, created_by)
+      return { writes: [draft.write], link: draft.link }
+    },
+  })
+  const keys = createKeys({ db, store: createKeyStore(db), clock })
+  const sessions = createSessions({ db, store: user_store, clock })
+  const members = createMembers({ db, store: user_store, clock, links })
+  const me = createMe({ db, store: user_store, clock, keyring, passwords })
+  const login = createLogin({
+    db,
+    store: user_store,
+    clock,
+    keyring,
+    passwords,
+    sessions,
+    failures,
+    tickets: createTickets(keyring.derive('ticket')),
+    tenantName: async (tenantId) => (await tenant_store.find(tenantId))?.name ?? null,
+  })
+  const setup = createSetup({
+    db,
+    clock,
+    users: user_store,
+    tenants,
+    passwords,
+    sessions,
+    baseUrl: ports.baseUrl,
+    keepLink: ports.keepSetupLink,
+  })
+  await setup.load()
+
+  const authenticate = createAuthenticate({
+    clock,
+    byKey: (token, state) => keys.authenticate(token, state),
+    bySession: (cookie, state) => sessions.authenticate(cookie, state),
+    base_origin: ports.base_origin,
+    failures,
+    failed: (ip) => denials.record401(ip),
+  })
+  const gate = createGate({
+    clock,
+    limiter,
+    authenticate,
+    client: clientReader(ports),
+    isSetUp: setup.isSetUp,
+    isDraining: () => draining.now,
+    observe: ({ route, method, status, ms }) => metrics.observe(route, method, status, ms),
+    limited(principal, scope) {
+      denials.record429(principal.actor, { scope, action: 'request' })
+      metrics.rate_limited.add(1, [scope])
+    },
+  })
+  const guard = createGuard({
+    idempotency: createIdempotency({ db, clock, keyring }),
+    async denied(principal, scope, action) {
+      await denials.record403(principal.actor, { action, code: 'insufficient_scope', required_scope: scope })
+    },
+  })
+  const ui = createStatic(ports.loadAssets)
+  let document: Record<string, unknown> | null = null
+  // Read at the first request, when all routes are there.
+  let routes: readonly RouteLike[] = []
+  const notFound = createNotFound(() => routes)
+
+  const http = new Elysia({ name: 'wardpost', normalize: false })
+    .onError({ as: 'global' }, ({ code, error, request, set }) => {
+      const state = findState(request)
+      const found =
+        code === 'NOT_FOUND' && state !== undefined
+          ? notFound(request.method, state.path)
+          : toProblem(code, error, log, state?.id ?? '')
+      set.status = found.status
+      return problemResponse(found, state?.id ?? '', state?.path ?? '/', plainHeaders(set.headers))
+    })
+    .use(gate)
+    .use(
+      healthRoutes({
+        metrics,
+        notReady: async () => (draining.now ? 'stopping' : null),
+        mayReadMetrics: async (request) => {
+          const state = stateOf(request)
+          const address = state.ip === null ? null : parseIp(state.ip)
+          if (address !== null && isLoopback(address)) return true
+          const found = await authenticate(request, state).catch(() => null)
+          return found?.scopes.has('instance:read') ?? false
+        },
+      }),
+    )
+    .use(
+      authRoutes({
+        login,
+        sessions,
+        setup,
+        version: ports.version,
+        baseUrl: ports.baseUrl,
+        base_origin: ports.base_origin,
+        isSetUp: setup.isSetUp,
+      }),
+    )
+    .use(meRoutes({ guard, me, sessions, pager }))
+    .use(settingsRoutes({ guard, tenants, pager }))
+    .use(keyRoutes({ guard, keys, pager }))
+    .use(userRoutes({ guard, members, sessions, pager }))
+    .use(instanceRoutes({ guard, instance: ports.instance }))
+    .use(instanceTenantRoutes({ guard, tenants, pager }))
+    .use(instanceUserRoutes({ guard, members, sessions, pager }))
+    .use(auditRoutes({ guard, audit, pager }))
+    .get(
+      '/docs/json',
+      () => (document ??= openApiDocument(routes, { version: ports.version, server_url: ports.baseUrl() })),
+      { detail: { hide: true } },
+    )
+    .get(
+      '/*',
+      async ({ request }) => {
+        const page = await ui.serve(request)
+        if (page !== null) return page
+        throw notFound('GET', stateOf(request).path)
+      },
+      { detail: { hide: true } },
+    )
+
+  routes = http.routes
+
+  return {
+    http,
+    services: { tenants, keys, sessions, members, me, login, setup, audit },
+    denials,
+    limiter,
+    metrics,
+    /** New requests are answered 503 from now on. */
+    drain(): void {
+      draining.now = true
+    },
+    /** Writes what is only in memory: last uses, counters of refusals. The database stays open. */
+    async close(): Promise<void> {
+      await keys.flushUses()
+      await denials.flush({ all: true })
+      metrics.close()
+    },
+  }
+}
+
+/** Who the client of a request is, seen through the proxies that the operator named. */
+function clientReader(ports: AppPorts) {
+  return (request: Request, peer: string | null) => {
+    if (peer === null) return { ip: null, secure: ports.tls }
+    if (ports.trusted_proxies.length === 0) return { ip: canonical(peer), secure: ports.tls }
+    const ip = clientAddress(peer, request.headers.get('x-forwarded-for'), ports.trusted_proxies)
+    const proxied = fromTrustedProxy(peer, ports.trusted_proxies)
+    return { ip, secure: ports.tls || (proxied && request.headers.get('x-forwarded-proto') === 'https') }
+  }
+}
+
+/** An IPv4 client on an IPv6 socket is written as IPv4. */
+function canonical(peer: string): string {
+  return peer.startsWith('::ffff:') ? peer.slice(7) : peer
+}
+
+function plainHeaders(headers: object): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}

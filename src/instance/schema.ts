@@ -1,0 +1,67 @@
+import { t } from 'elysia'
+import { IsoTime, Literals, Nullable } from '../http/schema.ts'
+
+const Scalar = t.Union([t.String(), t.Number(), t.Boolean(), t.Null()])
+
+export const Instance = t.Object(
+  {
+    version: t.String(),
+    started_at: IsoTime,
+    instance_id: t.String(),
+    base_url: t.String(),
+    data: t.Object({
+      path: t.String(),
+      database_bytes: t.Integer(),
+      blobs_bytes: Nullable(t.Integer()),
+      free_bytes: Nullable(t.Integer()),
+    }),
+    tls: t.Object({
+      mode: t.String(),
+      fingerprint: Nullable(t.String()),
+      not_after: Nullable(IsoTime),
+    }),
+    resolver: t.Object({ mode: t.String(), detail: t.String() }),
+    settings: t.Array(
+      t.Object({
+        name: t.String(),
+        env: t.String(),
+        flag: t.String(),
+        value: Scalar,
+        default: Scalar,
+        source: Literals(['default', 'environment', 'flag']),
+        doc: t.String(),
+        secret: t.Boolean(),
+      }),
+    ),
+  },
+  { title: 'Instance' },
+)
+export type InstanceDto = typeof Instance.static
+
+export const Backup = t.Object(
+  {
+    name: t.String(),
+    bytes: t.Integer(),
+    created_at: IsoTime,
+    verified: t.Boolean(),
+    kind: Literals(['nightly', 'manual', 'migration']),
+    sha256: t.String(),
+  },
+  { title: 'Backup' },
+)
+export type BackupDto = typeof Backup.static
+
+export const Job = t.Object(
+  {
+    name: t.String(),
+    schedule: t.String(),
+    last_run_at: Nullable(IsoTime),
+    last_status: Nullable(Literals(['running', 'ok', 'failed', 'interrupted'])),
+    last_detail: Nullable(t.String()),
+    last_ms: Nullable(t.Number()),
+    next_run_at: Nullable(IsoTime),
+    running: t.Boolean(),
+  },
+  { title: 'Job' },
+)
+export type JobDto = typeof Job.static

@@ -1,0 +1,95 @@
+/** The whole application over a real database in a folder of its own, without a socket, with the clock in hand. */
+import { randomBytes } from 'node:crypto'
+import { createApp, type AppPorts } from '../../src/app.ts'
+import { cliActor } from '../../src/lib/actors.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import type { Plan } from '../../src/lib/principal.ts'
+import { openTestDb } from './db.ts'
+
+export interface Answer {
+  status: number
+  headers: Headers
+  /** The parsed JSON body; null when there is none. */
+  body: any // oxlint-disable-line typescript/no-explicit-any
+  text: string
+}
+
+export type TestApp = Awaited<ReturnType<typeof openTestApp>>
+
+export async function openTestApp(over: Partial<AppPorts> = {}) {
+  const { db, clock, data_dir, close } = await openTestDb()
+  const app = await createApp({
+    clock,
+    log: silentLog,
+    db,
+    instance_key: randomBytes(32),
+    version: '0.0.0-test',
+    baseUrl: () => 'http://localhost',
+    base_origin: null,
+    trusted_proxies: [],
+    tls: false,
+    settings: [],
+    keepSetupLink() {},
+    loadAssets: async () => [],
+    instance: {
+      show: () => Promise.reject(new Error('not in tests')),
+      backups: { list: async () => [], create: () => Promise.reject(new Error('not in tests')) },
+      jobs: { list: async () => [] },
+    },
+    ...over,
+  })
+
+  /** One request, as a client makes it. `key` is sent as Bearer. */
+  async function call(
+    method: string,
+    path: string,
+    options: { key?: string; body?: unknown; headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
+    const headers = new Headers(options.headers)
+    if (options.key !== undefined) headers.set('authorization', `Bearer ${options.key}`)
+    let body: BodyInit | undefined
+    if (options.body instanceof FormData || options.body instanceof Uint8Array || typeof options.body === 'string') {
+      body = options.body as BodyInit
+    } else if (options.body !== undefined) {
+      body = JSON.stringify(options.body)
+      headers.set('content-type', 'application/json')
+    }
+    const response = await app.http.handle(
+      new Request(`http://localhost${path}`, { method, headers, ...(body === undefined ? {} : { body }) }),
+    )
+    const text = await response.text()
+    const is_json = (response.headers.get('content-type') ?? '').includes('json')
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: is_json && text !== '' ? JSON.parse(text) : null,
+      text,
+    }
+  }
+
+  /** A tenant with its owner and a key of the given scopes, as the command line makes them. */
+  async function tenant(name: string, scopes: string[] = ['*'], plan: Plan = 'pro') {
+    const email = `owner@${name.toLowerCase().replace(/\W+/g, '-')}.example`
+    const made = await app.services.setup.createHeadless(cliActor(), { name, email, plan, limits: {} })
+    return { ...made, email, key: await key(made.tenant_id, scopes) }
+  }
+
+  async function key(tenant_id: string, scopes: string[]): Promise<string> {
+    const made = await app.services.keys.issue(cliActor(tenant_id), tenant_id, 'test', scopes)
+    return made.api_key
+  }
+
+  return {
+    app,
+    db,
+    clock,
+    data_dir,
+    call,
+    tenant,
+    key,
+    async close() {
+      await app.close()
+      await close()
+    },
+  }
+}
