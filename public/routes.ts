@@ -105,6 +105,7 @@ export const PAGES: readonly PageRoute[] = [
     title: 'Audit',
     area: 'audit',
     detail: '$seq',
+    flush: true,
     crumbs: [{ label: 'Audit', href: '/audit' }],
   },
   {
@@ -122,6 +123,7 @@ export const PAGES: readonly PageRoute[] = [
     title: 'API keys',
     area: 'settings',
     detail: '$id',
+    flush: true,
     crumbs: [SETTINGS, { label: 'API keys', href: '/settings/keys' }],
   },
   {

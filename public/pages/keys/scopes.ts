@@ -61,11 +61,5 @@ export function groupScopes(items: readonly ScopeRow[]): ScopeArea[] {
   return [...areas.values()]
 }
 
-/** True where a granted wildcard already holds the scope. */
-export function covers(granted: readonly string[], scope: string): boolean {
-  if (granted.includes(scope) || granted.includes('*')) return true
-  return scope.endsWith(':read') && granted.includes('*:read')
-}
-
 export const samePreset = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((scope) => b.includes(scope))

@@ -1,12 +1,11 @@
-/** What each role may do, in words. The scopes themselves are fixed by the server. */
-export type Role = 'owner' | 'admin' | 'analyst' | 'viewer'
+import type { Role } from '../../lib/types.ts'
 
-export const ROLES: readonly { role: Role; title: string; may: string; not: string }[] = [
+/** What each role may do, in words. The scopes themselves are fixed by the server. */
+export const ROLES: readonly { role: Role; title: string; may: string; not?: string }[] = [
   {
     role: 'owner',
     title: 'Owner',
-    may: 'Everything, and make others owners. The last owner cannot be removed.',
-    not: '',
+    may: 'Everything, and makes others owners. The last owner cannot be removed.',
   },
   {
     role: 'admin',
@@ -17,38 +16,15 @@ export const ROLES: readonly { role: Role; title: string; may: string; not: stri
   {
     role: 'analyst',
     title: 'Analyst',
-    may: 'Reads everything but settings, uploads reports, works on alerts and reported mail, verifies and exports the audit log.',
+    may: 'Reads domains and reports, uploads and exports reports, verifies the audit log.',
     not: 'Cannot change domains, keys, users or settings.',
   },
   {
     role: 'viewer',
     title: 'Viewer',
-    may: 'Sees domains, reports and alerts.',
+    may: 'Sees domains and reports.',
     not: 'Cannot change or export anything, or see the audit log.',
   },
 ]
 
 export const roleTitle = (role: string): string => ROLES.find((row) => row.role === role)?.title ?? role
-
-/** Mozilla/5.0 … -> "Chrome on Linux": enough to tell one's own browsers apart; the full text stays in the title. */
-export function browserName(agent: string | null | undefined): string {
-  if (agent === null || agent === undefined || agent === '') return 'Unknown program'
-  const names: readonly [RegExp, string][] = [
-    [/Edg\//, 'Edge'],
-    [/OPR\//, 'Opera'],
-    [/Firefox\//, 'Firefox'],
-    [/Chrome\/|Chromium\//, 'Chrome'],
-    [/Safari\//, 'Safari'],
-  ]
-  const systems: readonly [RegExp, string][] = [
-    [/iPhone|iPad/, 'iOS'],
-    [/Android/, 'Android'],
-    [/Mac OS X/, 'macOS'],
-    [/Windows/, 'Windows'],
-    [/Linux|X11/, 'Linux'],
-  ]
-  const name = names.find(([test]) => test.test(agent))?.[1]
-  const system = systems.find(([test]) => test.test(agent))?.[1]
-  if (name === undefined) return agent.split(/[\s/]/)[0] ?? agent
-  return system === undefined ? name : `${name} on ${system}`
-}

@@ -1,0 +1,51 @@
+export interface Instance {
+  version: string
+  started_at: string
+  instance_id: string
+  base_url: string | null
+  data: { path: string; database_bytes: number; blobs_bytes: number; free_bytes: number | null }
+  tls: { mode: string; fingerprint: string | null; not_after: string | null }
+  resolver: { mode: string; detail: string | null }
+  settings: Setting[]
+}
+
+export interface Setting {
+  name: string
+  env: string
+  flag: string
+  value: unknown
+  source: 'default' | 'environment' | 'flag'
+  doc: string
+  secret: boolean
+}
+
+export interface Tenant {
+  id: string
+  name: string
+  plan: 'free' | 'pro' | 'enterprise'
+  status: 'active' | 'suspended'
+  limits: Record<string, number | null>
+  users: number
+  domains: number
+  created_at: string
+}
+
+export interface InstanceUser {
+  id: string
+  name: string
+  email: string
+  is_operator: boolean
+  memberships: { tenant_id: string; tenant_name?: string; role: string }[]
+  created_at: string
+  last_login_at: string | null
+}
+
+export interface Job {
+  name: string
+  schedule: string
+  last_run_at: string | null
+  last_status: string | null
+  last_ms: number | null
+  next_run_at: string | null
+  running: boolean
+}
