@@ -32,6 +32,23 @@ export function openWriter(path: string, options: { full: boolean } = { full: tr
   return db
 }
 
+export interface WriterSettings {
+  synchronous: string
+  journal_mode: string
+  enforces_foreign_keys: string
+}
+
+/** How a connection is really set, asked of SQLite itself. */
+export function writerSettings(db: Database): WriterSettings {
+  const pragma = (name: string) => db.query<[unknown], []>(`PRAGMA ${name}`).values()[0]![0]
+  const levels = ['OFF', 'NORMAL', 'FULL', 'EXTRA']
+  return {
+    synchronous: levels[Number(pragma('synchronous'))] ?? 'unknown',
+    journal_mode: String(pragma('journal_mode')),
+    enforces_foreign_keys: pragma('foreign_keys') === 1 ? 'on' : 'off',
+  }
+}
+
 /** A connection that cannot write: the file is opened read-only. */
 export function openReader(path: string): Database {
   const db = new Database(path, { readonly: true })

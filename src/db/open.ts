@@ -1,14 +1,15 @@
 /** Opens the data folder: lock, schema, identity, then the door. The one place where this order is written down. */
 import type { Database } from 'bun:sqlite'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MIGRATIONS, type Migration } from '../../migrations/index.ts'
 import type { Clock } from '../lib/clock.ts'
-import { openWriter } from './connection.ts'
+import { removePartialBackups, writeBackup } from './backup-write.ts'
+import { openWriter, type WriterSettings, writerSettings } from './connection.ts'
 import { createEmbeddedDb } from './drivers/embedded.ts'
 import { lockDataFolder } from './lock.ts'
-import { migrate } from './migrate.ts'
+import { migrate, SchemaMismatch } from './migrate.ts'
 import { createReader } from './read.ts'
 import type { Db } from './types.ts'
 
@@ -23,22 +24,34 @@ export interface OpenedDb extends Db {
   /** Made once, when the data folder is created; part of every audit chain's first hash. */
   readonly instance_id: string
   readonly schema_version: number
+  /** How the writing connection is set, asked of SQLite. */
+  settings(): WriterSettings
 }
+
+/** Stands in a data folder while a backup is restored into it. */
+export const RESTORE_MARK = 'RESTORING'
 
 /** Throws `DataFolderLocked` or `SchemaMismatch`, both with a message for the person who starts the product. */
 export function openDb({ data_dir, clock, migrations = MIGRATIONS }: OpenOptions): OpenedDb {
   mkdirSync(data_dir, { recursive: true, mode: 0o700 })
+  if (existsSync(join(data_dir, RESTORE_MARK))) {
+    throw new SchemaMismatch(`a restore into ${data_dir} was cut off: empty the folder and restore again`)
+  }
   const unlock = lockDataFolder(data_dir)
   try {
+    removePartialBackups(join(data_dir, 'backups'))
     const path = join(data_dir, 'wardpost.db')
     const writer = openWriter(path)
-    const { to } = migrate(writer, { migrations, now_ms: clock.now() })
+    const now_ms = clock.now()
+    const backup = () => void writeBackup({ data_dir, kind: 'migration', now_ms })
+    const { to } = migrate(writer, { migrations, now_ms, backup })
     const instance_id = instanceId(writer, clock)
     const db = createEmbeddedDb({ writer, reader: createReader(path), clock, instance_id })
     return {
       ...db,
       instance_id,
       schema_version: to,
+      settings: () => writerSettings(writer),
       async close() {
         await db.close()
         unlock()

@@ -45,3 +45,8 @@ export const INSTALLATION_TABLES = [
   'tenants',
   'users',
 ] as const
+
+/** What is sealed under the instance key, and therefore lost with it. */
+export const SEALED_COLUMNS = [
+  { table: 'users', column: 'totp_secret', what: 'second factors of users' },
+] as const
