@@ -53,7 +53,7 @@ function TenantSessions() {
       key: 'act',
       title: 'Action',
       fixed: true,
-      className: 'num',
+      num: true,
       cell: (row) => (
         <Button
           small

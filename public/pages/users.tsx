@@ -82,7 +82,7 @@ export function UsersPage() {
       key: 'act',
       title: 'Actions',
       fixed: true,
-      className: 'num',
+      num: true,
       cell: (row) => (
         <MemberMenu user={row} reason={reason} onChoose={(what) => setAsking({ what, user: row })} />
       ),
@@ -191,7 +191,7 @@ function InvitesPanel({ reason, onInvite }: { reason: string | undefined; onInvi
       key: 'act',
       title: 'Action',
       fixed: true,
-      className: 'num',
+      num: true,
       cell: (row) => (
         <Button small kind="danger" reason={reason} onClick={() => void withdraw(row)}>
           Withdraw<span className="vh"> the invitation for {row.email}</span>

@@ -156,7 +156,7 @@ function readOperation(document: Obj, method: string, path: string, item: Obj, v
     summary: str(value['summary']) || `${method.toUpperCase()} ${path}`,
     description: str(value['description']),
     scope: readScope(value),
-    access: str(value['x-access']) || undefined,
+    access: str(value['x-access']) || str(value['x-can']) || undefined,
     deprecated: value['deprecated'] === true,
     parameters,
     body:
@@ -170,8 +170,8 @@ function readOperation(document: Obj, method: string, path: string, item: Obj, v
 }
 
 function readScope(operation: Obj): string | undefined {
-  const named = str(operation['x-required-scope']) || str(operation['x-scope'])
-  if (named !== '') return named
+  const named = str(operation['x-required-scope']) || str(operation['x-scope']) || str(operation['x-can'])
+  if (named.includes(':')) return named
   const scopes = list(operation['security']).flatMap((entry) =>
     Object.values(obj(entry)).flatMap(list).map(str),
   )

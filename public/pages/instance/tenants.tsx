@@ -57,7 +57,7 @@ export function InstanceTenants() {
       key: 'act',
       title: 'Actions',
       fixed: true,
-      className: 'num',
+      num: true,
       cell: (row) => (
         <span className="flex wrap g4 justify-end">
           <Button small onClick={() => setEditing(row)}>

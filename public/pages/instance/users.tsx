@@ -58,7 +58,7 @@ export function InstanceUsers() {
       key: 'act',
       title: 'Action',
       fixed: true,
-      className: 'num',
+      num: true,
       cell: (row) => (
         <Button
           small

@@ -1,6 +1,8 @@
+import { useState } from 'react'
 import { covers } from '../../lib/me.ts'
 import { Seg } from '../../ui/button.tsx'
 import { Check } from '../../ui/field.tsx'
+import { Tag } from '../../ui/state.tsx'
 import { PRESETS, groupScopes, samePreset } from './scopes.ts'
 import type { ScopeRow } from './scopes.ts'
 
@@ -19,24 +21,36 @@ const CUSTOM = 'Choose'
 export function ScopePicker({ items, own, value, onChange, error }: Props) {
   const presets = PRESETS.filter((preset) => preset.scopes.every((scope) => mayGive(own, scope, items)))
   const preset = presets.find((entry) => samePreset(entry.scopes, value))
-  const wild = value.some((scope) => scope.startsWith('*'))
+  const [choosing, setChoosing] = useState(preset === undefined)
+  const pick = (name: string) => {
+    const chosen = presets.find((entry) => entry.name === name)
+    setChoosing(chosen === undefined)
+    if (chosen !== undefined) onChange([...chosen.scopes])
+    // A wildcard is a set of its own: choosing one by one starts from nothing.
+    else if (value.some((scope) => scope.startsWith('*'))) onChange([])
+  }
   return (
     <fieldset className="scopes">
       <legend className="label">What it may do</legend>
       <Seg
         label="Ready-made sets of scopes"
-        value={preset?.name ?? CUSTOM}
+        value={choosing ? CUSTOM : (preset?.name ?? CUSTOM)}
         options={[...presets.map((entry) => entry.name), CUSTOM].map((name) => ({
           value: name,
           label: name,
         }))}
-        onChange={(name) => {
-          const chosen = presets.find((entry) => entry.name === name)
-          onChange(chosen === undefined ? (wild ? [] : value) : [...chosen.scopes])
-        }}
+        onChange={pick}
       />
-      <p className="t12 t3">{preset?.why ?? 'Tick what the program needs and nothing more'}</p>
-      {wild ? null : <ScopeGrid items={items} own={own} value={value} onChange={onChange} />}
+      <p className="t12 t3">{choosing ? 'Tick what the program needs and nothing more' : preset?.why}</p>
+      {choosing ? (
+        <ScopeGrid items={items} own={own} value={value} onChange={onChange} />
+      ) : (
+        <span className="flex wrap g4">
+          {value.map((scope) => (
+            <Tag key={scope}>{scope}</Tag>
+          ))}
+        </span>
+      )}
       {error === undefined ? null : (
         <p className="t12 c-critical" role="alert">
           {error}

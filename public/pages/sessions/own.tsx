@@ -65,7 +65,7 @@ export function OwnSessionsPanel() {
       key: 'act',
       title: 'Action',
       fixed: true,
-      className: 'num',
+      num: true,
       cell: (row) => (
         <Button
           small
