@@ -1,0 +1,161 @@
+/**
+ * What the command line can ask for, as functions over the services: the same whether they run in the server, behind
+ * its control socket, or in the process of the command itself.
+ */
+import type { App } from '../app.ts'
+import type { Config } from '../config.ts'
+import type { BackupOptions, Backups } from '../db/backup.ts'
+import type { OpenedDb } from '../db/open.ts'
+import type { Scheduler } from '../jobs/scheduler.ts'
+import { cliActor } from '../lib/actors.ts'
+import type { Clock } from '../lib/clock.ts'
+import { problem } from '../lib/errors.ts'
+import { type Principal, SCOPES, SYSTEM_CHAIN, type TenantContext } from '../lib/principal.ts'
+import type { NewTenant as TenantInput } from '../tenants/setup.ts'
+import type { KeyItem, NewTenant, TenantItem } from './access.verbs.ts'
+import type { ChainCheck, MadeBackup } from './care.verbs.ts'
+import type { Dispatch } from './control.ts'
+import { examine } from './doctor.ts'
+
+export interface CommandDeps {
+  app: App
+  db: OpenedDb
+  backups: Backups
+  config: Config
+  clock: Clock
+  scheduler: Scheduler
+}
+
+const TENANTS_MAX = 10_000
+const KEYS_MAX = 1000
+
+export function createCommands({ app, db, backups, config, clock }: CommandDeps): Dispatch {
+  const { tenants, keys, members, setup, audit } = app.services
+
+  const everyTenant = (): Promise<TenantItem[]> => tenants.list({ after: null, limit: TENANTS_MAX })
+
+  /** The one that was named, or the only one there is. */
+  async function tenantOf(args: { tenant: string | null }): Promise<string> {
+    if (args.tenant !== null) return (await tenants.get(args.tenant)).id
+    const [first, second] = await everyTenant()
+    if (first === undefined)
+      throw problem('conflict', 'There is no tenant yet: wardpost tenant create makes one.')
+    if (second !== undefined)
+      throw problem('invalid_request', 'There are several tenants: say which with --tenant.')
+    return first.id
+  }
+
+  async function chains(tenant: string | null): Promise<string[]> {
+    if (tenant === SYSTEM_CHAIN) return [SYSTEM_CHAIN]
+    if (tenant !== null) return [await tenantOf({ tenant })]
+    return [SYSTEM_CHAIN, ...(await everyTenant()).map((each) => each.id)]
+  }
+
+  const commands: Record<string, (args: never, progress: (value: unknown) => void) => Promise<unknown>> = {
+    async 'tenant.create'(args: TenantInput): Promise<NewTenant> {
+      const made = await setup.createHeadless(cliActor(), args)
+      const key = await keys.issue(cliActor(made.tenant_id), made.tenant_id, 'first key', ['*'])
+      return { ...made, api_key: key.api_key }
+    },
+
+    async 'tenant.list'() {
+      return { items: await everyTenant() }
+    },
+
+    async 'key.create'(args: {
+      tenant: string | null
+      name: string
+      scopes: string[]
+      expires_at: number | null
+    }) {
+      const tenant = await tenantOf(args)
+      const made = await keys.issue(cliActor(tenant), tenant, args.name, args.scopes, args.expires_at)
+      return { key_id: made.id, api_key: made.api_key }
+    },
+
+    async 'key.list'(args: { tenant: string | null }): Promise<{ items: KeyItem[] }> {
+      const tenant = await tenantOf(args)
+      return { items: await keys.list(tenant, { after: null, limit: KEYS_MAX }) }
+    },
+
+    async 'key.revoke'(args: { tenant: string | null; id: string }) {
+      const tenant = await tenants.get(await tenantOf(args))
+      await keys.revoke(principalOf(tenant), args.id)
+    },
+
+    async 'user.reset'(args: { email: string }) {
+      return members.resetLinkByEmail(cliActor(), args.email)
+    },
+
+    async 'user.operator'(args: { email: string; is_operator: boolean }) {
+      const email = args.email.trim().toLowerCase()
+      const found = await members.allUsers(email, { after: null, limit: 100 })
+      const user = found.find((each) => each.email === email)
+      if (user === undefined) throw problem('not_found', 'There is no user with this e-mail.')
+      await members.setOperatorBy(cliActor(), user.id, args.is_operator)
+    },
+
+    async 'setup.link'() {
+      const link = setup.renewLink()
+      if (link === null)
+        throw problem('conflict', 'Wardpost is set up already: wardpost user reset helps with logins.')
+      return link
+    },
+
+    async backup(args: { folder: string | null; with_key: boolean }): Promise<MadeBackup> {
+      const options: BackupOptions = { with_key: args.with_key }
+      if (args.folder !== null) options.into = args.folder
+      const made = await backups.create('manual', options)
+      await db.commit(cliActor(), {
+        writes: [],
+        audit: {
+          action: 'backups.create',
+          target: { type: 'backup', id: made.name },
+          detail: { bytes: made.bytes, with_key: args.with_key },
+        },
+      })
+      const { path, bytes, sha256, verified } = made
+      return { path, bytes, sha256, verified }
+    },
+
+    async doctor() {
+      return { findings: await examine({ config, clock, db, chains: await verify(null) }) }
+    },
+
+    async 'audit.verify'(args: { tenant: string | null }) {
+      return { chains: await verify(args.tenant) }
+    },
+  }
+
+  async function verify(tenant: string | null): Promise<ChainCheck[]> {
+    const out: ChainCheck[] = []
+    for (const tenant_id of await chains(tenant)) {
+      const { ok, checked, first_bad } = await audit.verify(cliActor(tenant_id), null)
+      out.push({ tenant_id, ok, checked, first_bad })
+    }
+    return out
+  }
+
+  return (command, args, progress) => {
+    const run = Object.hasOwn(commands, command) ? commands[command] : undefined
+    if (run === undefined)
+      throw problem('invalid_request', `This server does not know the command ${command}.`)
+    return run(args as never, progress)
+  }
+}
+
+/** Somebody with a shell may do everything in every tenant. */
+function principalOf(tenant: Omit<TenantContext, 'status'> & { status: string }): Principal {
+  return {
+    kind: 'session',
+    tenant_id: tenant.id,
+    tenant: { ...tenant, status: 'active' },
+    user: null,
+    key: null,
+    session_id: null,
+    role: 'owner',
+    is_operator: true,
+    scopes: new Set(Object.keys(SCOPES)),
+    actor: cliActor(tenant.id),
+  }
+}

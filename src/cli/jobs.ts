@@ -1,0 +1,41 @@
+/** What happens by the clock. Each job is whole in itself and can run again without harm. */
+import type { App } from '../app.ts'
+import type { Backups } from '../db/backup.ts'
+import type { OpenedDb } from '../db/open.ts'
+import { createHousekeeping } from '../jobs/housekeeping.ts'
+import type { Scheduler } from '../jobs/scheduler.ts'
+import { JOB_ACTOR } from '../jobs/store.ts'
+import type { Clock } from '../lib/clock.ts'
+
+export interface JobDeps {
+  scheduler: Scheduler
+  app: App
+  db: OpenedDb
+  backups: Backups
+  clock: Clock
+}
+
+export function registerJobs({ scheduler, db, backups }: JobDeps): void {
+  const housekeeping = createHousekeeping(db)
+  scheduler.register({
+    name: 'backup',
+    schedule: '0 3 * * *',
+    async run() {
+      const made = await backups.create('nightly')
+      const gone = backups.rotate()
+      await db.commit(JOB_ACTOR, {
+        writes: [],
+        audit: [
+          {
+            action: 'backups.create',
+            target: { type: 'backup', id: made.name },
+            detail: { bytes: made.bytes, kind: 'nightly' },
+          },
+          ...gone.map((id) => ({ action: 'backups.delete', target: { type: 'backup', id } })),
+        ],
+      })
+      return `${made.name}, ${made.bytes} bytes${gone.length > 0 ? `, ${gone.length} old ones removed` : ''}`
+    },
+  })
+  scheduler.register({ name: 'expire', schedule: '17 * * * *', run: ({ now }) => housekeeping.expire(now) })
+}

@@ -1,0 +1,180 @@
+/**
+ * The product on a data folder, without a listener: what `serve` listens with, and what a command uses by itself when
+ * no server runs. Takes the lock of the folder; closing gives everything back in the reverse order.
+ */
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { type App, createApp } from '../app.ts'
+import type { Config, SettingView } from '../config.ts'
+import { createBackups } from '../db/backup.ts'
+import { openDb, type OpenedDb } from '../db/open.ts'
+import type { LimiterState } from '../http/rate-limit.ts'
+import { createScheduler, type Scheduler } from '../jobs/scheduler.ts'
+import { MINUTE_MS, systemClock } from '../lib/clock.ts'
+import { parseCidr } from '../lib/ip.ts'
+import { createLog, type Log } from '../lib/log.ts'
+import type { TlsSource } from '../net/tls.ts'
+import { loadAssets } from '../web/assets.ts'
+import { createCommands } from './commands.ts'
+import type { Dispatch } from './control.ts'
+import { createInstance } from './instance.ts'
+import { registerJobs } from './jobs.ts'
+import { selfCommand } from './self.ts'
+import { VERSION } from './version.ts'
+
+export { DataFolderLocked } from '../db/lock.ts'
+
+export interface Product {
+  app: App
+  db: OpenedDb
+  log: Log
+  scheduler: Scheduler
+  dispatch: Dispatch
+  /** The address the server listens on is known only once it does. */
+  listensOn(port: number, tls: TlsSource | null): void
+  baseUrl(): string
+  /** Writes down what is in memory, stops jobs, closes the database and gives back the lock. */
+  close(): Promise<void>
+}
+
+export interface ProductOptions {
+  /** Where log lines go. */
+  log: (line: string) => void
+  /** A command by itself: no start is recorded, warnings only. */
+  quiet: boolean
+}
+
+const KEY_BYTES = 32
+
+export async function openProduct(
+  { config, settings }: { config: Config; settings: SettingView[] },
+  options: ProductOptions,
+): Promise<Product> {
+  // Database, journal and whatever else is made from here on is for the owner alone.
+  process.umask(0o077)
+  const clock = systemClock
+  const log = createLog(options.quiet ? 'warn' : config.log_level, clock, options.log)
+  const data_dir = config.data
+  const db = openDb({ data_dir, clock })
+  let port = config.port
+  let tls: TlsSource | null = null
+  const baseUrl = (): string => config.base_url ?? urlOf(config, port)
+  const backups = createBackups({ data_dir, clock, worker_command: selfCommand('backup-worker') })
+  const scheduler = createScheduler({ clock, db, log, holder: `${hostname()}-${process.pid}` })
+  const app = await createApp({
+    clock,
+    log,
+    db,
+    instance_key: instanceKey(data_dir),
+    version: VERSION,
+    baseUrl,
+    base_origin: config.base_url,
+    trusted_proxies: config.behind_proxy.map((text) => parseCidr(text)!),
+    tls: config.tls.mode !== 'off',
+    settings,
+    keepSetupLink: (link) => keepSetupLink(data_dir, link),
+    loadAssets,
+    instance: createInstance({
+      config,
+      settings,
+      clock,
+      db,
+      backups,
+      scheduler,
+      baseUrl,
+      version: VERSION,
+      tls: () => tls,
+    }),
+  })
+  registerJobs({ scheduler, app, db, backups, clock })
+  loadLimits(data_dir, app, log)
+  const chores = startChores(app, log)
+  return {
+    app,
+    db,
+    log,
+    scheduler,
+    dispatch: createCommands({ app, db, backups, config, clock, scheduler }),
+    listensOn(on, source) {
+      port = on
+      tls = source
+    },
+    baseUrl,
+    async close() {
+      clearInterval(chores)
+      await scheduler.close()
+      saveLimits(data_dir, app)
+      await app.close()
+      await db.close()
+    },
+  }
+}
+
+/** What is kept in memory for a while is written once a minute. */
+function startChores(app: App, log: Log): ReturnType<typeof setInterval> {
+  const chore = async (): Promise<void> => {
+    await app.services.keys.flushUses()
+    await app.denials.flush()
+  }
+  const timer = setInterval(() => {
+    chore().catch((error: unknown) => log.error('could not write last uses and refusals', { error }))
+  }, MINUTE_MS)
+  timer.unref()
+  return timer
+}
+
+/** `https://mail.example:8443`; of an address that means every interface, the name of the machine. */
+function urlOf(config: Config, port: number): string {
+  const scheme = config.tls.mode === 'off' ? 'http' : 'https'
+  const everywhere = config.host === '0.0.0.0' || config.host === '::'
+  const host = everywhere ? hostname() : config.host.includes(':') ? `[${config.host}]` : config.host
+  const usual = (scheme === 'http' && port === 80) || (scheme === 'https' && port === 443)
+  return `${scheme}://${host}${usual ? '' : `:${port}`}`
+}
+
+/** 32 random bytes made with the data folder. Without them sealed secrets cannot be opened again. */
+function instanceKey(data_dir: string): Uint8Array {
+  const path = join(data_dir, 'instance.key')
+  if (!existsSync(path)) writePrivate(path, randomBytes(KEY_BYTES))
+  const key = readFileSync(path)
+  if (key.length === KEY_BYTES) return key
+  throw new Error(
+    `${path} has ${key.length} bytes instead of ${KEY_BYTES}: restore it from where you keep it`,
+  )
+}
+
+/** The setup link, where whoever has a shell finds it; away once it was used. */
+function keepSetupLink(data_dir: string, link: string | null): void {
+  const path = join(data_dir, 'setup-link')
+  if (link === null) rmSync(path, { force: true })
+  else writePrivate(path, `${link}\n`)
+}
+
+const LIMITS_FILE = 'limits.json'
+
+/** Counters of the rate limits outlive a graceful restart; after a crash they begin anew. */
+function saveLimits(data_dir: string, app: App): void {
+  const state = app.limiter.save()
+  if (state.counters.length > 0) writePrivate(join(data_dir, LIMITS_FILE), JSON.stringify(state))
+}
+
+function loadLimits(data_dir: string, app: App, log: Log): void {
+  const path = join(data_dir, LIMITS_FILE)
+  if (!existsSync(path)) return
+  try {
+    app.limiter.load(JSON.parse(readFileSync(path, 'utf8')) as LimiterState)
+  } catch (error) {
+    log.warn('the saved rate limits cannot be read and begin anew', { error })
+  }
+  rmSync(path, { force: true })
+}
+
+/** Whole or not at all, for the owner's eyes alone. */
+function writePrivate(path: string, content: string | Uint8Array): void {
+  const fresh = `${path}.new`
+  writeFileSync(fresh, content, { mode: 0o600, flush: true })
+  chmodSync(fresh, 0o600)
+  renameSync(fresh, path)
+}
