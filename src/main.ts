@@ -6,6 +6,11 @@ async function main(argv: readonly string[]): Promise<number> {
     const { runBackupWorker } = await import('./db/backup.ts')
     return runBackupWorker(argv.slice(1))
   }
+  if (argv[0] === 'sandbox') {
+    const { runSandboxChild } = await import('./sandbox/child.ts')
+    runSandboxChild()
+    return 0
+  }
   const { run } = await import('./cli/run.ts')
   return run(argv, process.env, {
     out: (line) => void process.stdout.write(`${line}\n`),

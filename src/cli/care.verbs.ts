@@ -1,11 +1,6 @@
 /** Backup, restore, doctor, the audit log: care for an installation. */
+import type { Vitals } from './doctor.ts'
 import { table, type Verb } from './verb.ts'
-
-export interface Finding {
-  check: string
-  ok: boolean
-  detail: string
-}
 
 export interface ChainCheck {
   tenant_id: string
@@ -63,17 +58,16 @@ export const CARE_VERBS: readonly Verb[] = [
     operands_min: 0,
     operands_max: 0,
     flags: [],
-    async run({ call, io, json }) {
-      const { findings } = await call<{ findings: Finding[] }>('doctor', {})
-      const ok = findings.every((each) => each.ok)
+    async run({ call, config, io, json }) {
+      const vitals = await call<Vitals>('vitals', {})
+      const { examine } = await import('./doctor.ts')
+      const findings = examine(config.data, vitals)
+      const ok = findings.every((each) => each.status !== 'failed')
       if (json) io.out(JSON.stringify({ ok, findings }))
-      else
-        io.out(
-          table(
-            ['', 'CHECK', ''],
-            findings.map((each) => [each.ok ? 'ok' : 'BAD', each.check, each.detail]),
-          ),
-        )
+      else {
+        const rows = findings.map((each) => [each.status, each.name, each.detail])
+        io.out(table(['', 'CHECK', ''], rows))
+      }
       return ok ? 0 : 1
     },
   },

@@ -3,33 +3,28 @@
  * its control socket, or in the process of the command itself.
  */
 import type { App } from '../app.ts'
-import type { Config } from '../config.ts'
 import type { BackupOptions, Backups } from '../db/backup.ts'
 import type { OpenedDb } from '../db/open.ts'
-import type { Scheduler } from '../jobs/scheduler.ts'
 import { cliActor } from '../lib/actors.ts'
-import type { Clock } from '../lib/clock.ts'
 import { problem } from '../lib/errors.ts'
 import { type Principal, SCOPES, SYSTEM_CHAIN, type TenantContext } from '../lib/principal.ts'
 import type { NewTenant as TenantInput } from '../tenants/setup.ts'
 import type { KeyItem, NewTenant, TenantItem } from './access.verbs.ts'
 import type { ChainCheck, MadeBackup } from './care.verbs.ts'
 import type { Dispatch } from './control.ts'
-import { examine } from './doctor.ts'
+import type { Vitals } from './doctor.ts'
+import { VERSION } from './version.ts'
 
 export interface CommandDeps {
   app: App
   db: OpenedDb
   backups: Backups
-  config: Config
-  clock: Clock
-  scheduler: Scheduler
 }
 
 const TENANTS_MAX = 10_000
 const KEYS_MAX = 1000
 
-export function createCommands({ app, db, backups, config, clock }: CommandDeps): Dispatch {
+export function createCommands({ app, db, backups }: CommandDeps): Dispatch {
   const { tenants, keys, members, setup, audit } = app.services
 
   const everyTenant = (): Promise<TenantItem[]> => tenants.list({ after: null, limit: TENANTS_MAX })
@@ -118,8 +113,15 @@ export function createCommands({ app, db, backups, config, clock }: CommandDeps)
       return { path, bytes, sha256, verified }
     },
 
-    async doctor() {
-      return { findings: await examine({ config, clock, db, chains: await verify(null) }) }
+    async vitals(): Promise<Vitals> {
+      const { instance_id, schema_version } = db
+      return {
+        version: VERSION,
+        instance_id,
+        schema_version,
+        settings: db.settings(),
+        chains: await verify(null),
+      }
     },
 
     async 'audit.verify'(args: { tenant: string | null }) {

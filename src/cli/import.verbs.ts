@@ -1,6 +1,7 @@
 /** `import`: files and folders of reports into a tenant. `reparse`: the stored originals again, after an upgrade. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { systemClock } from '../lib/clock.ts'
 import { UPLOAD_REQUEST_BYTES_MAX } from '../lib/limits.ts'
 import type { Verb, VerbContext } from './verb.ts'
 
@@ -59,7 +60,7 @@ export const IMPORT_VERBS: readonly Verb[] = [
 
 async function runImport(context: VerbContext): Promise<number> {
   const { io, json, positionals } = context
-  const started = performance.now()
+  const started = systemClock.monotonic()
   const paths = (await Promise.all(positionals.map(filesUnder))).flat()
   const summary: ImportSummary = {
     files: 0,
@@ -76,13 +77,13 @@ async function runImport(context: VerbContext): Promise<number> {
   const worker = async (): Promise<void> => {
     for (const path of queue) {
       tally(summary, path, await importFile(context, path))
-      if (performance.now() - told < PROGRESS_EVERY_MS) continue
-      told = performance.now()
+      if (systemClock.monotonic() - told < PROGRESS_EVERY_MS) continue
+      told = systemClock.monotonic()
       io.err(`${summary.files} of ${paths.length} files, ${summary.created} reports`)
     }
   }
   await Promise.all(Array.from({ length: FILES_AT_ONCE }, worker))
-  summary.seconds = Math.round(performance.now() - started) / 1000
+  summary.seconds = Math.round(systemClock.monotonic() - started) / 1000
   io.out(json ? JSON.stringify(summary) : describe(summary))
   return summary.files > 0 && summary.created + summary.revisions + summary.duplicates === 0 ? 1 : 0
 }

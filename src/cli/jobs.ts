@@ -4,7 +4,7 @@ import type { Backups } from '../db/backup.ts'
 import type { OpenedDb } from '../db/open.ts'
 import { createHousekeeping } from '../jobs/housekeeping.ts'
 import type { Scheduler } from '../jobs/scheduler.ts'
-import { JOB_ACTOR } from '../jobs/store.ts'
+import { systemActor } from '../lib/actors.ts'
 import type { Clock } from '../lib/clock.ts'
 
 export interface JobDeps {
@@ -23,7 +23,7 @@ export function registerJobs({ scheduler, db, backups }: JobDeps): void {
     async run() {
       const made = await backups.create('nightly')
       const gone = backups.rotate()
-      await db.commit(JOB_ACTOR, {
+      await db.commit(systemActor(), {
         writes: [],
         audit: [
           {

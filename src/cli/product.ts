@@ -96,7 +96,7 @@ export async function openProduct(
     db,
     log,
     scheduler,
-    dispatch: createCommands({ app, db, backups, config, clock, scheduler }),
+    dispatch: createCommands({ app, db, backups }),
     listensOn(on, source) {
       port = on
       tls = source

@@ -66,7 +66,7 @@ function listenTo(config: Config, { app }: Product, tls: TlsSource | null): List
     host: config.host,
     port: config.port,
     tls: tls?.current() ?? null,
-    fetch(request, server) {
+    fetch: (request, server) => {
       // After a change of certificate there is another listener: addresses of clients are asked of the right one.
       http.server = server as never
       return http.fetch(request)

@@ -1,7 +1,7 @@
 /** Removes what has had its time: sessions, links, answers kept for a repeated request. */
 import type { Db } from '../db/types.ts'
 import { DAY_MS } from '../lib/clock.ts'
-import { JOB_ACTOR } from './store.ts'
+import { systemActor } from '../lib/actors.ts'
 
 /** A used or expired link is kept this long, so that opening it again says why it is of no use. */
 const LINKS_KEPT_MS = 7 * DAY_MS
@@ -18,7 +18,7 @@ export function createHousekeeping(db: Db) {
     async expire(now: number): Promise<string | void> {
       const told: string[] = []
       for (const { what, where, kept_ms } of EXPIRED) {
-        const [rows] = await db.commit(JOB_ACTOR, {
+        const [rows] = await db.commit(systemActor(), {
           writes: [{ sql: `DELETE FROM ${what} WHERE ${where} RETURNING 1`, params: [now - kept_ms] }],
           audit: { none: 'job' },
         })

@@ -1,7 +1,7 @@
 /** The rows of the scheduler. Written through the door like all else, without audit: a job's own changes have theirs. */
 import { asc, desc, eq } from 'drizzle-orm'
-import { type Actor, Conflict, type Db } from '../db/types.ts'
-import { SYSTEM_CHAIN } from '../lib/principal.ts'
+import { Conflict, type Db } from '../db/types.ts'
+import { systemActor } from '../lib/actors.ts'
 import { jobRuns, leases } from './tables.ts'
 
 export interface JobRun {
@@ -16,16 +16,6 @@ export interface JobRun {
 /** Of each job this many runs are kept. */
 const RUNS_KEPT = 50
 
-export const JOB_ACTOR: Actor = {
-  tenant_id: SYSTEM_CHAIN,
-  type: 'system',
-  id: 'scheduler',
-  name: null,
-  key_id: null,
-  ip: null,
-  request_id: null,
-}
-
 export type JobStore = ReturnType<typeof createJobStore>
 
 export function createJobStore(db: Db) {
@@ -34,7 +24,7 @@ export function createJobStore(db: Db) {
     async begin(run: { id: string; name: string; holder: string; now: number; until: number }) {
       const { id, name, holder, now, until } = run
       try {
-        const [claimed] = await db.commit(JOB_ACTOR, {
+        const [claimed] = await db.commit(systemActor(), {
           writes: [
             {
               must: {
@@ -69,7 +59,7 @@ export function createJobStore(db: Db) {
       detail: string | null
       now: number
     }): Promise<void> {
-      await db.commit(JOB_ACTOR, {
+      await db.commit(systemActor(), {
         writes: [
           {
             sql: `UPDATE job_runs SET status = ?, detail = ?, ended_at = ? WHERE id = ? AND status = 'running'`,
@@ -91,7 +81,7 @@ export function createJobStore(db: Db) {
 
     /** Runs of a process that is gone (it held the data folder alone): they will never end. */
     async interrupt(now: number): Promise<void> {
-      await db.commit(JOB_ACTOR, {
+      await db.commit(systemActor(), {
         writes: [
           {
             sql: `UPDATE job_runs SET status = 'interrupted', ended_at = ? WHERE status = 'running'`,
