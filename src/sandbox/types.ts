@@ -35,3 +35,19 @@ export interface SandboxStats {
   /** Highest resident memory seen of any child, bytes. */
   rss_peak: number
 }
+
+export interface SandboxLimits {
+  /** Allowed for any job, and for every 100 MB that come out of it. */
+  time_ms: number
+  time_ms_per_100mb: number
+  /** Resident memory of a child. */
+  memory_bytes: number
+  /** Jobs waiting for a child. */
+  queue_max: number
+  /** Jobs sent to a child ahead of the one it works on, so that it never waits for the next. */
+  ahead_max: number
+  /** Answers held for a consumer before the child is stopped by a full pipe. */
+  messages_held_max: number
+  /** A child without work ends after this long. */
+  idle_ms: number
+}

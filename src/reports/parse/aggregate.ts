@@ -338,6 +338,8 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
         }
         report.repairs.add('completed_end', `the file ends with ${quote(rest)}`)
       }
+      for (const name of markup.open())
+        if (name !== 'feedback') report.repairs.add('unclosed_tag', `<${name}>`)
       finish(facts)
     },
     abort(refusal) {

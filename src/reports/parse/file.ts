@@ -3,9 +3,10 @@ import { isRefusal, refuse } from '../../lib/refusal.ts'
 import { createUnpacker } from '../../lib/unpack.ts'
 import { createDocumentSink, type DocumentContext } from './document.ts'
 import { createRepairs } from './repairs.ts'
-import type { Emit, InputKind, Origin, ParseContext, RejectionCode } from './types.ts'
+import type { Emit, InputKind, Message, Origin, ParseContext, RejectionCode } from './types.ts'
 
 const CHUNK_BYTES = 64 * 1024
+const OTHERS_MAX = 2
 
 export interface InputFile {
   name: string
@@ -25,7 +26,13 @@ export function parseReportFile(
   let reports = 0
   let rejected = 0
   let index = 0
+  /** Entries that are no reports: worth a word only when nothing beside them is one. */
+  const others: Extract<Message, { type: 'rejected' }>[] = []
   const emit: Emit = (message, rows_json) => {
+    if (message.type === 'rejected' && isOther(message)) {
+      if (others.length < OTHERS_MAX) others.push(message)
+      return
+    }
     if (message.type === 'end') reports++
     else if (message.type === 'rejected') rejected++
     sink(message, rows_json)
@@ -70,7 +77,19 @@ export function parseReportFile(
     // Fatal refusals were told where they happened; this tells those that came before anything was open.
     unpacker.abort(error)
   }
-  if (reports === 0 && rejected === 0) refused(null, 'not_a_report', 'Nothing in the file is a report')
+  if (reports === 0 && rejected === 0) {
+    const only = others.length === 1 ? others[0]! : null
+    rejected++
+    sink(
+      only ?? {
+        type: 'rejected',
+        index: null,
+        origin: null,
+        code: 'not_a_report',
+        detail: 'Nothing in the file is a report',
+      },
+    )
+  }
   emit({
     type: 'done',
     reports,
@@ -78,6 +97,13 @@ export function parseReportFile(
     unpacked_bytes: unpacker.unpacked_bytes,
     input_kind: inputKind(unpacker.input_kind),
   })
+}
+
+/** Text beside a report in an archive, a picture in a mail. */
+function isOther(message: Extract<Message, { type: 'rejected' }>): boolean {
+  if (message.index !== null || message.origin === null || message.origin.containers.length === 0)
+    return false
+  return message.code === 'not_a_report' || message.code === 'empty_file'
 }
 
 function inputKind(kind: string): InputKind {
