@@ -91,13 +91,20 @@ function Viewer({ reference }: { reference: Reference }) {
   const chapters = useMemo(() => chaptersOf(reference), [reference])
   const operations = useMemo(() => reference.groups.flatMap((group) => group.operations), [reference])
   const operation = operations.find((entry) => entry.id === hash)
-  const chapter = chapters.find((entry) => entry.id === hash) ?? chapters[0]
+  // Problem documents point at `/docs#error-<code>`.
+  const chapter_id = hash.startsWith('error-') ? 'errors' : hash
+  const chapter = chapters.find((entry) => entry.id === chapter_id) ?? chapters[0]
   const current = operation?.id ?? chapter?.id ?? 'about'
   useTitle(operation?.summary ?? chapter?.title, 'API reference')
   useEffect(() => {
-    if (hash === '') return
-    scrollTo({ top: 0 })
+    if (hash === '') return undefined
+    const row = hash.startsWith('error-') ? document.getElementById(hash) : null
+    if (row === null) scrollTo({ top: 0 })
+    else row.scrollIntoView({ block: 'center' })
     document.getElementById('doc-title')?.focus({ preventScroll: true })
+    // `:target` does not see rows that come after the page was loaded.
+    row?.classList.add('is-checked')
+    return () => row?.classList.remove('is-checked')
   }, [hash])
   useSlashSearch(() => setOpen(true))
   const base = reference.base.startsWith('http') ? reference.base : location.origin + reference.base

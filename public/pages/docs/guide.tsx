@@ -106,6 +106,7 @@ function Errors({ reference }: { reference: Reference }) {
       />
       <PlainTable
         caption="Error codes"
+        rowId={(row) => `error-${row[1]?.replaceAll('`', '')}`}
         head={['Status', 'Code', 'Meaning']}
         rows={reference.errors
           .toSorted((a, b) => a.status - b.status)

@@ -38,7 +38,8 @@ export interface Operation {
   summary: string
   description: string
   scope: string | undefined
-  access: string | undefined
+  /** No credential is needed: its `security` is an empty list. */
+  isPublic: boolean
   deprecated: boolean
   parameters: Parameter[]
   body: { required: boolean; description: string; content: Content[] } | undefined
@@ -156,7 +157,7 @@ function readOperation(document: Obj, method: string, path: string, item: Obj, v
     summary: str(value['summary']) || `${method.toUpperCase()} ${path}`,
     description: str(value['description']),
     scope: readScope(value),
-    access: str(value['x-access']) || str(value['x-can']) || undefined,
+    isPublic: Array.isArray(value['security']) && value['security'].length === 0,
     deprecated: value['deprecated'] === true,
     parameters,
     body:
@@ -170,8 +171,8 @@ function readOperation(document: Obj, method: string, path: string, item: Obj, v
 }
 
 function readScope(operation: Obj): string | undefined {
-  const named = str(operation['x-required-scope']) || str(operation['x-scope']) || str(operation['x-can'])
-  if (named.includes(':')) return named
+  const named = str(operation['x-required-scope'])
+  if (named !== '') return named
   const scopes = list(operation['security']).flatMap((entry) =>
     Object.values(obj(entry)).flatMap(list).map(str),
   )

@@ -102,13 +102,12 @@ export function OperationView({
 }
 
 function AccessText({ operation }: { operation: Operation }) {
-  if (operation.access === 'public') return <span>No credential needed</span>
-  if (operation.access === 'operator') return <span>Operators only</span>
-  if (operation.access === 'session') return <span>With a browser session, not with a key</span>
+  if (operation.isPublic) return <span>No credential needed</span>
   if (operation.scope === undefined) return <span>Any valid key or session</span>
   return (
     <span>
       Needs the scope <code className="doc-code">{operation.scope}</code>
+      {operation.scope.startsWith('instance:') ? ': operators of this installation' : ''}
     </span>
   )
 }
@@ -176,22 +175,33 @@ function Answers({ answers, document }: { answers: Answer[]; document: Obj }) {
               <Inline text={answerText(answer)} />
             </span>
           </summary>
-          {answer.headers.length === 0 ? null : (
-            <dl className="props doc-headers">
-              {answer.headers.map((header) => (
-                <div key={header.name} className="doc-headers__r">
-                  <dt className="mono">{header.name}</dt>
-                  <dd>{header.description}</dd>
-                </div>
-              ))}
-            </dl>
-          )}
+          {answer.headers.length === 0 ? null : <HeaderList headers={answer.headers} />}
           {answer.content.map((content) => (
             <ContentView key={content.type} content={content} document={document} way="out" />
           ))}
         </details>
       ))}
     </section>
+  )
+}
+
+function HeaderList({ headers }: { headers: Answer['headers'] }) {
+  return (
+    <details className="doc-headers">
+      <summary className="doc-more">
+        {headers.length === 1 ? '1 header' : `${headers.length} headers`}
+      </summary>
+      <dl>
+        {headers.map((header) => (
+          <div key={header.name} className="doc-headers__r">
+            <dt className="mono">{header.name}</dt>
+            <dd>
+              <Inline text={header.description} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
   )
 }
 

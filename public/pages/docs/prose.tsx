@@ -75,8 +75,16 @@ function renderBlock(block: Block, shift: number): ReactNode {
   }
 }
 
+interface TableProps {
+  head: string[]
+  rows: string[][]
+  caption?: string
+  /** Gives each row an address on the page. */
+  rowId?: (row: string[]) => string
+}
+
 /** A small table of text. The first cell of a row names it. */
-export function PlainTable({ head, rows, caption }: { head: string[]; rows: string[][]; caption?: string }) {
+export function PlainTable({ head, rows, caption, rowId }: TableProps) {
   return (
     <div className="scroll" tabIndex={0} role="group" aria-label={caption ?? head.join(', ')}>
       <table className="t t--sub t--plain doc-table">
@@ -92,7 +100,7 @@ export function PlainTable({ head, rows, caption }: { head: string[]; rows: stri
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            <tr key={index}>
+            <tr key={index} id={rowId?.(row)}>
               {row.map((cell, column) => (
                 <td key={column}>
                   <Inline text={cell} />

@@ -36,7 +36,7 @@ export function curlSample(
   const lines = [
     `curl ${operation.method === 'GET' ? '' : `-X ${operation.method} `}${quote(base + requestPath(operation, draft))}`,
   ]
-  if (operation.access !== 'public') lines.push(`-H "Authorization: Bearer $WARDPOST_KEY"`)
+  if (!operation.isPublic) lines.push(`-H "Authorization: Bearer $WARDPOST_KEY"`)
   const content = operation.body?.content[0]
   if (isUpload(content)) {
     lines.push(

@@ -159,7 +159,7 @@ function withMembers(document: Obj, shape: Shape, flat: Obj, seen: readonly stri
 function readBounds(flat: Obj): string[] {
   const range = (low: string, high: string, unit: string): string[] => {
     const from = flat[low]
-    const to = flat[high]
+    const to = flat[high] === Number.MAX_SAFE_INTEGER ? undefined : flat[high]
     if (from !== undefined && to !== undefined) return [`${str(from)} to ${str(to)}${unit}`]
     if (from !== undefined) return [`at least ${str(from)}${unit}`]
     return to === undefined ? [] : [`at most ${str(to)}${unit}`]
