@@ -39,7 +39,7 @@ export function createGuard(deps: GuardDeps) {
       const status = typeof set.status === 'number' ? set.status : 200
       await deps.idempotency.finish(request, status, responseValue)
     })
-    .onAfterResponse({ as: 'scoped' }, ({ request }) => {
+    .onError({ as: 'scoped' }, ({ request }) => {
       if (request.method === 'POST') deps.idempotency.release(request)
     })
 }

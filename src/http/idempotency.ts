@@ -57,7 +57,13 @@ export function createIdempotency(deps: { db: Db; clock: Clock; keyring: Keyring
     return new Response(body, { status: stored.status, headers })
   }
 
+  const release = (request: Request): void => {
+    const run = requests.get(request)
+    if (run !== undefined && running.get(run.slot) === request) running.delete(run.slot)
+  }
+
   return {
+    release,
     async begin(request, principal, body) {
       const key = request.headers.get('idempotency-key')
       if (key === null || stateOf(request).path.endsWith('/upload')) return undefined
@@ -87,24 +93,25 @@ export function createIdempotency(deps: { db: Db; clock: Clock; keyring: Keyring
         'SELECT fingerprint, status, body FROM idempotency WHERE tenant_id = ? AND key = ? AND expires_at > ?',
         [principal.tenant_id, key, deps.clock.now()],
       )
-      if (stored !== undefined) return replay(stored, fingerprint)
+      if (stored !== undefined) {
+        release(request)
+        return replay(stored, fingerprint)
+      }
       principal.actor.reply = run.draft
       return undefined
     },
     async finish(request, status, answer) {
       const run = requests.get(request)
-      if (run === undefined || run.recorded || answer instanceof Response) return
-      if (status >= 400 || run.principal.actor.reply === undefined) return
+      if (run === undefined) return
+      const kept = run.recorded || answer instanceof Response || run.principal.actor.reply === undefined
+      if (kept || status >= 400) return release(request)
       await deps.db.commit(run.principal.actor, {
         writes: [],
         audit: { none: 'staging' },
         // Nobody said what is in it, so it is kept like a secret.
         idempotency: run.draft(status, answer, { secret: true }),
       })
-    },
-    release(request) {
-      const run = requests.get(request)
-      if (run !== undefined && running.get(run.slot) === request) running.delete(run.slot)
+      release(request)
     },
   }
 }

@@ -265,6 +265,11 @@ function schemaOf(schema: unknown, components: Record<string, unknown>): unknown
     const { maxLength: _, ...kept } = rest
     return { ...kept, ...(shown as Json) }
   }
+  const words = literalsOf(rest['anyOf'])
+  if (words !== null) {
+    const { anyOf: _, ...kept } = rest
+    return { type: 'string', enum: words, ...kept }
+  }
   const plain = Object.fromEntries(
     Object.entries(rest)
       .filter(([name]) => !name.startsWith('x-'))
@@ -277,6 +282,13 @@ function schemaOf(schema: unknown, components: Record<string, unknown>): unknown
   if (typeof title !== 'string') return plain
   components[title] ??= plain
   return { $ref: `#/components/schemas/${title}` }
+}
+
+/** The strings of a union that is made of strings only. */
+function literalsOf(union: unknown): string[] | null {
+  if (!Array.isArray(union) || union.length === 0) return null
+  const words = union.map((each: Json) => each['const'])
+  return words.every((word) => typeof word === 'string') ? words : null
 }
 
 function eachOf(properties: Json, components: Record<string, unknown>): Json {

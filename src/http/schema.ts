@@ -3,7 +3,7 @@
  * Answers are documented (and checked in tests), not validated at run time: they are ours.
  */
 import { t } from 'elysia'
-import type { TObject, TProperties, TSchema } from '@sinclair/typebox'
+import type { TObject, TProperties, TSchema, TUnsafe } from '@sinclair/typebox'
 import { PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, QUERY_TEXT_CHARS_MAX } from '../lib/limits.ts'
 
 /** A body: members that the schema does not name are refused, not dropped. */
@@ -16,10 +16,15 @@ export function Body<T extends TProperties>(
 
 export const IsoTime = t.String({ format: 'date-time', examples: ['2026-01-15T12:00:00.000Z'] })
 export const Nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
+/** One of the named strings. (Elysia's UnionEnum fills in the first one by itself, TypeBox's Unsafe it cannot compile.) */
 export const Literals = <const T extends readonly string[]>(
   values: T,
   options: Record<string, unknown> = {},
-) => t.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options })
+) =>
+  t.Union(
+    values.map((value) => t.Literal(value)),
+    options,
+  ) as unknown as TUnsafe<T[number]>
 
 /** A list's answer. */
 export const Page = <T extends TSchema>(item: T) =>
