@@ -65,8 +65,9 @@ export async function startInstance(verb: 'serve' | 'demo' = 'serve', limit_ms =
   const output = Promise.all([new Response(server.stdout).text(), new Response(server.stderr).text()])
   const deadline = Date.now() + limit_ms
   for (;;) {
-    const answer = await fetch(`${url}/healthz`).catch(() => undefined)
-    if (answer?.ok === true) break
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined)
+    // The link is written a moment after the port is open.
+    if (answer?.ok === true && (verb === 'demo' || existsSync(join(data, 'setup-link')))) break
     if (server.exitCode !== null || Date.now() > deadline) {
       server.kill('SIGKILL')
       throw new Error(`${verb} did not come up:\n${(await output).join('\n')}`)
