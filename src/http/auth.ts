@@ -110,10 +110,10 @@ export function checkOrigin(request: Request, base_origin: string | null): void 
     throw problem('csrf_rejected', 'The request came from another site.')
   }
   const origin = request.headers.get('origin')
-  if (origin !== null && (origin === base_origin || hostOf(origin) === request.headers.get('host'))) return
+  if (origin !== null && (origin === base_origin || isHost(origin, request.headers.get('host')))) return
   throw problem('csrf_rejected', 'The request names no origin of this site.')
 }
 
-function hostOf(origin: string): string | null {
-  return URL.canParse(origin) ? new URL(origin).host : null
+function isHost(origin: string, host: string | null): boolean {
+  return host !== null && URL.canParse(origin) && new URL(origin).host === host
 }

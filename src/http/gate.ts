@@ -32,13 +32,13 @@ export function createGate(deps: GateDeps) {
   return new Elysia({ name: 'gate' })
     .onRequest(async ({ request, set, server }) => {
       const peer = server?.requestIP(request)?.address ?? null
-      const state = admit(deps, request, peer, set.headers as Headers)
+      const state = admit(deps, request, peer, set.headers)
       if (!needsPrincipal(state.path)) return
       if (!deps.isSetUp()) throw problem('setup_required', 'Open the setup link that the server printed.')
       const principal = await deps.authenticate(request, state)
       state.principal = principal
       const verdict = deps.limiter.take(claimsOf(principal, request.method, state.path))
-      limitHeaders(set.headers as Headers, verdict, deps.clock)
+      limitHeaders(set.headers, verdict, deps.clock)
       if (verdict.ok) return checkMediaType(request, state.path)
       deps.limited(principal, verdict.scope)
       throw refusal(verdict)

@@ -1,7 +1,7 @@
 /** Queries over `api_keys`. `tenantId` comes first everywhere but in the look-up that finds the tenant. */
 import type { Db, SqlValue, Write } from '../db/types.ts'
 import { TENANT_COLUMNS, type TenantColumns } from '../tenants/context.ts'
-import { apiKeys } from './tables.ts'
+import type { apiKeys } from './tables.ts'
 
 export type KeyRow = typeof apiKeys.$inferSelect
 

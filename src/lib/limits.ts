@@ -64,5 +64,12 @@ export const AUDIT_DENIALS_PER_MINUTE = 10
 export const AUDIT_COUNTERS_MAX = 10_000
 
 // --- Reports -----------------------------------------------------------------------------------------------------
+export const REPORT_FILE_BYTES_MAX = 25 * 1024 * 1024
+export const REPORT_FILES_MAX = 100
+/** Smaller uploaded files stay in memory until they are stored; larger ones wait on disk. */
+export const UPLOAD_HELD_BYTES_MAX = 256 * 1024
+/** The longest range of a timeline: ten years. */
+export const TIMELINE_DAYS_MAX = 3660
+export const DOMAIN_FILTER_NAMES_MAX = 100
 /** Refused files are kept with their reason, for a person to look at. */
 export const REJECTED_FILES_KEPT_MS = 30 * 24 * 3_600_000

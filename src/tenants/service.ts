@@ -55,6 +55,18 @@ export function createTenants(deps: { db: Db; store: TenantStore; clock: Clock; 
     })
   }
 
+  /** The write and id of a new tenant, for whoever puts more into the same change. */
+  const draft = (input: { name: string; plan: Plan; limits?: Partial<TenantLimits> }) => {
+    if (input.limits !== undefined && Object.keys(input.limits).length > 0 && input.plan !== 'enterprise') {
+      throw invalid('/limits', 'plan_limit', 'Only an enterprise tenant has limits of its own.')
+    }
+    const now = clock.now()
+    const id = newId('ten', now)
+    const limits = JSON.stringify(input.limits ?? {})
+    const name = input.name.trim()
+    return { id, now, write: store.insert({ id, name, plan: input.plan, limits, now }) }
+  }
+
   return {
     async settings(tenantId: string): Promise<SettingsDto> {
       return settingsOf(await load(tenantId))
@@ -76,44 +88,34 @@ export function createTenants(deps: { db: Db; store: TenantStore; clock: Clock; 
       return settingsOf(await load(principal.tenant_id))
     },
 
-    /** The write and id of a new tenant, for whoever puts more into the same change. */
-    draft(input: { name: string; plan: Plan; limits?: Partial<TenantLimits> }) {
-      if (input.limits !== undefined && Object.keys(input.limits).length > 0 && input.plan !== 'enterprise') {
-        throw invalid('/limits', 'plan_limit', 'Only an enterprise tenant has limits of its own.')
-      }
-      const now = clock.now()
-      const id = newId('ten', now)
-      const limits = JSON.stringify(input.limits ?? {})
-      const name = input.name.trim()
-      return { id, now, write: store.insert({ id, name, plan: input.plan, limits, now }) }
-    },
+    draft,
 
     async create(
       principal: Principal,
       input: TenantCreateInput,
     ): Promise<TenantDto & { invite_link?: string }> {
-      const draft = this.draft({ name: input.name, plan: input.plan, limits: defined(input.limits) })
+      const drafted = draft({ name: input.name, plan: input.plan, limits: defined(input.limits) })
       const invite =
         input.owner_email === undefined
           ? null
-          : deps.invite(draft.id, input.owner_email, 'owner', principal.user?.id ?? null)
+          : deps.invite(drafted.id, input.owner_email, 'owner', principal.user?.id ?? null)
       const actor = operatorActor(principal)
       const dto = {
-        id: draft.id,
+        id: drafted.id,
         name: input.name.trim(),
         plan: input.plan,
         status: 'active' as const,
         limits: limitsOf(input.plan, defined(input.limits)),
         users: 0,
         domains: 0,
-        created_at: isoTime(draft.now),
+        created_at: isoTime(drafted.now),
         ...(invite === null ? {} : { invite_link: invite.link }),
       }
       await db.commit(actor, {
-        writes: [draft.write, ...(invite?.writes ?? [])],
+        writes: [drafted.write, ...(invite?.writes ?? [])],
         audit: {
           action: 'tenants.create',
-          target: { type: 'tenant', id: draft.id },
+          target: { type: 'tenant', id: drafted.id },
           detail: { name: dto.name, plan: dto.plan },
         },
         ...(actor.reply === undefined ? {} : { idempotency: actor.reply(201, dto, { secret: true }) }),

@@ -39,31 +39,33 @@ export function createMe(deps: {
     return { codes, writes }
   }
 
+  const show = async (principal: Principal): Promise<MeDto> => {
+    const { user, key, tenant } = principal
+    const row = user === null ? undefined : await store.byId(user.id)
+    return {
+      kind: principal.kind,
+      user:
+        row === undefined
+          ? null
+          : {
+              id: row.id,
+              name: row.name,
+              email: row.email,
+              is_operator: row.is_operator === 1,
+              totp_enabled: row.totp_secret !== null,
+              recovery_codes_left: await store.recoveryCodesLeft(row.id),
+            },
+      key,
+      tenant,
+      role: principal.role,
+      scopes: [...principal.scopes],
+      memberships: row === undefined ? [] : await store.memberships(row.id),
+      session_id: principal.session_id,
+    }
+  }
+
   return {
-    async show(principal: Principal): Promise<MeDto> {
-      const { user, key, tenant } = principal
-      const row = user === null ? undefined : await store.byId(user.id)
-      return {
-        kind: principal.kind,
-        user:
-          row === undefined
-            ? null
-            : {
-                id: row.id,
-                name: row.name,
-                email: row.email,
-                is_operator: row.is_operator === 1,
-                totp_enabled: row.totp_secret !== null,
-                recovery_codes_left: await store.recoveryCodesLeft(row.id),
-              },
-        key,
-        tenant,
-        role: principal.role,
-        scopes: [...principal.scopes],
-        memberships: row === undefined ? [] : await store.memberships(row.id),
-        session_id: principal.session_id,
-      }
-    },
+    show,
 
     async rename(principal: Principal, name: string): Promise<MeDto> {
       const row = await self(principal)
@@ -71,7 +73,7 @@ export function createMe(deps: {
         writes: [store.updateUser(row.id, { name: name.trim() }, clock.now())],
         audit: { action: 'me.update', target: { type: 'user', id: row.id }, personal: { name: name.trim() } },
       })
-      return this.show(principal)
+      return show(principal)
     },
 
     /** All other sessions end. */

@@ -154,26 +154,32 @@ export function createMembers(deps: { db: Db; store: UserStore; clock: Clock; li
       return Promise.all(rows.map(async (row) => instanceUser(row, await store.memberships(row.id))))
     },
 
-    async setOperator(principal: Principal, id: string, is_operator: boolean): Promise<InstanceUserDto> {
-      return this.setOperatorBy(operatorActor(principal), id, is_operator)
-    },
+    setOperator: (principal: Principal, id: string, is_operator: boolean): Promise<InstanceUserDto> =>
+      setOperator(operatorActor(principal), id, is_operator),
 
-    async setOperatorBy(actor: Actor, id: string, is_operator: boolean): Promise<InstanceUserDto> {
-      const row = await store.byId(id)
-      if (row === undefined) throw problem('not_found', 'There is no such user.')
-      await db
-        .commit(actor, {
-          writes: [{ must: store.setOperator(id, is_operator), label: 'last operator' }],
-          audit: { action: 'users.operator', target: { type: 'user', id }, detail: { is_operator } },
-        })
-        .catch((error: unknown) => {
-          if (error instanceof Error && error.name === 'Conflict') {
-            throw problem('conflict', 'An installation keeps at least one operator.')
-          }
-          throw error
-        })
-      return instanceUser({ ...row, is_operator: is_operator ? 1 : 0 }, await store.memberships(id))
+    /** The same from the command line, by e-mail. */
+    async setOperatorByEmail(actor: Actor, email: string, is_operator: boolean): Promise<InstanceUserDto> {
+      const row = await store.byEmail(email.trim().toLowerCase())
+      if (row === undefined) throw problem('not_found', 'There is no user with this e-mail.')
+      return setOperator(actor, row.id, is_operator)
     },
+  }
+
+  async function setOperator(actor: Actor, id: string, is_operator: boolean): Promise<InstanceUserDto> {
+    const row = await store.byId(id)
+    if (row === undefined) throw problem('not_found', 'There is no such user.')
+    await db
+      .commit(actor, {
+        writes: [{ must: store.setOperator(id, is_operator), label: 'last operator' }],
+        audit: { action: 'users.operator', target: { type: 'user', id }, detail: { is_operator } },
+      })
+      .catch((error: unknown) => {
+        if (error instanceof Error && error.name === 'Conflict') {
+          throw problem('conflict', 'An installation keeps at least one operator.')
+        }
+        throw error
+      })
+    return instanceUser({ ...row, is_operator: is_operator ? 1 : 0 }, await store.memberships(id))
   }
 
   async function makeReset(actor: Actor, user: { id: string; email: string }, created_by: string | null) {
