@@ -88,6 +88,12 @@ export function openApiDocument(
   }
 }
 
+/** Every status that a route is documented to answer. */
+export function documentedStatuses(route: DocumentedRoute): Set<number> {
+  const own = Object.keys(route.operation.answers).map(Number)
+  return new Set([...own, ...problemsOf(route).map((code) => PROBLEMS[code].status)])
+}
+
 function operationOf(route: DocumentedRoute, components: Record<string, unknown>): Json {
   const { hooks, operation, can } = route
   const is_public = can === 'public'
@@ -171,7 +177,7 @@ function problemsOf(route: DocumentedRoute): ProblemCode[] {
   const codes: ProblemCode[] = ['internal']
   const writes = method !== 'GET'
   const has_body = hooks.body !== undefined || operation.request_body !== undefined
-  if (can !== 'public') codes.push('unauthenticated', 'rate_limited', 'setup_required')
+  if (can !== 'public') codes.push('unauthenticated', 'ip_not_allowed', 'rate_limited', 'setup_required')
   if (can.includes(':')) codes.push('insufficient_scope')
   if (hooks.params !== undefined) codes.push('not_found')
   if (hooks.query !== undefined || hooks.params !== undefined || hooks.body !== undefined)

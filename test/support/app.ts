@@ -4,6 +4,7 @@ import { createApp, type AppPorts } from '../../src/app.ts'
 import { cliActor } from '../../src/lib/actors.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { Plan } from '../../src/lib/principal.ts'
+import { createContract } from './contract.ts'
 import { openTestDb } from './db.ts'
 
 export interface Answer {
@@ -39,7 +40,9 @@ export async function openTestApp(over: Partial<AppPorts> = {}) {
     ...over,
   })
 
-  /** One request, as a client makes it. `key` is sent as Bearer. */
+  const contract = createContract(app.http.routes)
+
+  /** One request, as a client makes it. Throws when the answer is not what the API reference promises. `key` is sent as Bearer. */
   async function call(
     method: string,
     path: string,
@@ -48,7 +51,11 @@ export async function openTestApp(over: Partial<AppPorts> = {}) {
     const headers = new Headers(options.headers)
     if (options.key !== undefined) headers.set('authorization', `Bearer ${options.key}`)
     let body: BodyInit | undefined
-    if (options.body instanceof FormData || options.body instanceof Uint8Array || typeof options.body === 'string') {
+    if (
+      options.body instanceof FormData ||
+      options.body instanceof Uint8Array ||
+      typeof options.body === 'string'
+    ) {
       body = options.body as BodyInit
     } else if (options.body !== undefined) {
       body = JSON.stringify(options.body)
@@ -58,13 +65,10 @@ export async function openTestApp(over: Partial<AppPorts> = {}) {
       new Request(`http://localhost${path}`, { method, headers, ...(body === undefined ? {} : { body }) }),
     )
     const text = await response.text()
-    const is_json = (response.headers.get('content-type') ?? '').includes('json')
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: is_json && text !== '' ? JSON.parse(text) : null,
-      text,
-    }
+    const type = response.headers.get('content-type') ?? ''
+    const json = /^application\/(problem\+)?json/.test(type) && text !== '' ? JSON.parse(text) : null
+    contract.check(method, path, response.status, json)
+    return { status: response.status, headers: response.headers, body: json, text }
   }
 
   /** A tenant with its owner and a key of the given scopes, as the command line makes them. */
