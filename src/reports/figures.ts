@@ -3,6 +3,7 @@ import type { Db, SqlValue } from '../db/types.ts'
 import { DAY_MS, isoDay, isoTime } from '../lib/clock.ts'
 import { firstDayOfMonth, monthOf } from './rules/days.ts'
 import type { SenderKind } from './rules/senders.ts'
+import type { SourceSort } from './sorts.ts'
 
 /** Days since 1970-01-01 UTC, both inclusive. */
 export interface DayRange {
@@ -133,8 +134,6 @@ export interface SourceItem {
   last_seen: string
 }
 
-export const SOURCE_SORTS = ['-fail', '-messages'] as const
-export type SourceSort = (typeof SOURCE_SORTS)[number]
 
 export interface SourcePage {
   sort: SourceSort
@@ -180,11 +179,6 @@ ${narrow} GROUP BY sender, kind) ${having} ORDER BY ${value} DESC, messages DESC
   )
   const ips = await sampleIps(db, tenant_id, scope, rows)
   return rows.map((row, i) => sourceItem(row, ips[i]!))
-}
-
-/** Where the next page begins. */
-export function sourcePosition(item: SourceItem, sort: SourceSort): (string | number)[] {
-  return [sort === '-fail' ? item.fail : item.messages, item.messages, item.sender, item.kind]
 }
 
 /** Whole months from the months, what is left at both ends from the days. */

@@ -3,6 +3,7 @@
  * page holds; narrow filters that an order cannot serve go through the filter's own index and are sorted.
  */
 import type { Db, SqlValue } from '../db/types.ts'
+import type { ReportSort } from './sorts.ts'
 import { RECORD_COLUMNS, type RecordColumns } from './rules/records.ts'
 
 export interface StoredReport {
@@ -36,16 +37,6 @@ export interface StoredReport {
   created_at: number
 }
 
-export const REPORT_SORTS = [
-  '-date_end',
-  'date_end',
-  '-created_at',
-  'created_at',
-  '-messages',
-  'messages',
-  '-fail',
-] as const
-export type ReportSort = (typeof REPORT_SORTS)[number]
 
 export interface ReportFilter {
   /** Names (A-labels) and ids of domains; undefined: all. */
