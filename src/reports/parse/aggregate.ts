@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto'
 import { isRefusal, refuse, type Refusal } from '../../lib/refusal.ts'
-import { CHILDREN, LEAVES, STRUCTURAL, type Container } from './elements.ts'
+import { EXTENSION, FEEDBACK, INSIDE, isStructural, NAMES, RECORD, type Inside } from './elements.ts'
 import { cleanText } from './fields.ts'
 import type { Hints } from './hints.ts'
-import { createMarkup } from './markup.ts'
+import { createMarkup, type MarkupEvents, type Name } from './markup.ts'
 import { isComplete, readMetadata, type RawMetadata, type RawPolicy } from './metadata.ts'
 import { createRecordReader, emptyRecord, pushLimited, type RawRecord } from './record.ts'
 import { createRepairs, quote, type Repairs } from './repairs.ts'
@@ -72,8 +72,8 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
   let rejected = false
   let chars = 0
 
-  let container: Container | null = null
-  const containers: (Container | null)[] = []
+  let container: Inside | null = null
+  const containers: (Inside | null)[] = []
   /** The object that the open container fills. */
   let target: Record<string, unknown> = {}
   const targets: Record<string, unknown>[] = []
@@ -90,39 +90,43 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
   const reader = createRecordReader(repairs)
   const dropped = (count: number): void => repairs().add('control_characters', '', count)
 
-  const markup = createMarkup(
-    { open, text: onText, close, stray },
-    { add: (code, detail, count) => repairs().add(code, detail, count), list: () => repairs().list() },
-  )
+  const events: MarkupEvents = { open, text: onText, wants_text: false, close, stray }
+  const markup = createMarkup(events, NAMES, {
+    add: (code, detail, count) => repairs().add(code, detail, count),
+    list: () => repairs().list(),
+  })
 
   function onText(piece: string): void {
-    if (skipping > 0 || (leaf === null && container !== 'reason')) return
     if (text.length < TEXT_CHARS_MAX) text += piece
     else if (piece.trim() !== '') overlong = true
   }
 
-  function open(name: string, attributes: () => string): void {
+  function open(name: Name, attributes: () => string): void {
     depth++
     containers.push(container)
     targets.push(target)
     if (skipping > 0) return
-    if (name === 'feedback') return beginReport(attributes())
+    if (name.id === FEEDBACK) return beginReport(attributes())
     if (container === null) return
     if (leaf === null) {
-      const child = CHILDREN[container][name]
+      const child = container.children[name.id]
       if (child !== undefined) return enter(child, name)
-      const key = (LEAVES[container] as Record<string, string>)[name]
+      const key = container.leaves[name.id]
       if (key !== undefined) {
         leaf = key
         text = ''
+        events.wants_text = true
         return
       }
     }
     // Directly under the root unknown elements are looked through: some never end.
-    if (container !== 'feedback' || name === 'extension') skipping = depth
+    if (container.kind === 'feedback' && leaf === null && name.id !== EXTENSION) return
+    skipping = depth
+    events.wants_text = false
   }
 
-  function enter(child: Container, name: string): void {
+  function enter(inside: Inside, name: Name): void {
+    const child = inside.kind
     if (child === 'record') beginRecord()
     else if (child === 'policy_published') beginPolicy()
     else if (child === 'report_metadata' || child === 'date_range') {
@@ -134,9 +138,10 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     } else if (child === 'reason' || child === 'dkim' || child === 'spf') {
       target = {}
       text = ''
+      events.wants_text = child === 'reason'
     } else target = record as unknown as Record<string, unknown>
-    if (name === 'identities') repairs().add('misnamed_element', '<identities> for <identifiers>')
-    container = child
+    if (name.local === 'identities') repairs().add('misnamed_element', '<identities> for <identifiers>')
+    container = inside
   }
 
   function beginPolicy(): void {
@@ -145,25 +150,26 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     else repairs().add('repeated_element', '<policy_published>')
   }
 
-  function close(name: string): void {
-    if (name === 'feedback' && report !== null) report.finished = true
+  function close(name: Name): void {
+    const outer = containers.pop() ?? null
+    if (name.id === FEEDBACK && report !== null) report.finished = true
     if (skipping > 0) {
-      if (skipping === depth) skipping = 0
-    } else if (leaf !== null && containers[containers.length - 1] === container) {
-      closeLeaf()
-    } else if (container !== null && containers[containers.length - 1] !== container) {
-      closeContainer(container)
-    } else if (name === 'record') {
-      endRecord()
-    }
+      if (skipping === depth) {
+        skipping = 0
+        events.wants_text = leaf !== null
+      }
+    } else if (outer !== container) closeContainer(container!.kind)
+    else if (leaf !== null) closeLeaf()
+    else if (name.id === RECORD) endRecord()
     depth--
-    container = containers.pop() ?? null
+    container = outer
     target = targets.pop() ?? {}
   }
 
   function closeLeaf(): void {
     const key = leaf!
     leaf = null
+    events.wants_text = container?.kind === 'reason'
     if (text.length > TEXT_CHARS_MAX || overlong) repairs().add('text_truncated', `<${key}>`)
     overlong = false
     let value = cleanText(text, dropped)
@@ -178,7 +184,7 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     else if (value !== '') repairs().add('repeated_element', `<${key}>`)
   }
 
-  function closeContainer(kind: Container): void {
+  function closeContainer(kind: Inside['kind']): void {
     if (kind === 'record') endRecord()
     else if (record === null) return
     else if (kind === 'dkim') pushLimited(record, 'dkim_results', target, repairs())
@@ -186,12 +192,13 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     else if (kind === 'reason') {
       const bare = cleanText(text, dropped)
       text = ''
+      events.wants_text = false
       pushLimited(record, 'reasons', bare === '' ? target : { ...target, bare }, repairs())
     }
   }
 
-  function stray(name: string): void {
-    if (report !== null && STRUCTURAL.has(name)) report.broken = true
+  function stray(name: Name): void {
+    if (report !== null && isStructural(name.id)) report.broken = true
   }
 
   function beginReport(attributes: string): void {
@@ -200,7 +207,7 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
       if (report.finished) finish(null)
       else reject(refuse('truncated', 'A report begins before the one before it has ended'))
     }
-    container = 'feedback'
+    container = INSIDE.feedback
     report = newReport(options.nextIndex(), attributes)
     target = report.raw as unknown as Record<string, unknown>
   }
@@ -333,13 +340,14 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
         // Only the end tag of the root may be cut: anything more and records may be missing.
         const cut = /^[^<]*<\/(?:[\w.-]*:)?(\w*)\s*$/.exec(rest)
         const whole = cut !== null && record === null && 'feedback'.startsWith(cut[1]!.toLowerCase())
-        if (!whole || markup.open().at(-1) !== 'feedback') {
+        if (!whole || markup.open().at(-1)?.id !== FEEDBACK) {
           return reject(refuse('truncated', 'The report ends before its end tag'))
         }
         report.repairs.add('completed_end', `the file ends with ${quote(rest)}`)
       }
-      for (const name of markup.open())
-        if (name !== 'feedback') report.repairs.add('unclosed_tag', `<${name}>`)
+      for (const name of markup.open()) {
+        if (name.id !== FEEDBACK) report.repairs.add('unclosed_tag', `<${name.local}>`)
+      }
       finish(facts)
     },
     abort(refusal) {

@@ -2,9 +2,7 @@
  * Where the texts of an aggregate report belong (RFC 7489 appendix C, RFC 9990 §3.1): the element names of both
  * standards, by the container they are in. Order does not matter; what is not named here is skipped.
  */
-import type { RawMetadata, RawPolicy } from './metadata.ts'
-import type { RawAuth, RawReason, RawRecord } from './record.ts'
-
+import { createNames, type Names } from './markup.ts'
 export type Container =
   | 'feedback'
   | 'report_metadata'
@@ -20,7 +18,7 @@ export type Container =
   | 'spf'
 
 /** Elements that hold others, by the container they may stand in; the misspelt ones beside the right. */
-export const CHILDREN: Record<Container, Readonly<Record<string, Container>>> = {
+const CHILDREN: Record<Container, Readonly<Record<string, Container>>> = {
   feedback: {
     report_metadata: 'report_metadata',
     policy_published: 'policy_published',
@@ -47,7 +45,7 @@ export const CHILDREN: Record<Container, Readonly<Record<string, Container>>> = 
 }
 
 /** An end tag of these without its start means that a part of the report was cut out. */
-export const STRUCTURAL: ReadonlySet<string> = new Set([
+const STRUCTURAL = [
   'report_metadata',
   'policy_published',
   'record',
@@ -55,10 +53,10 @@ export const STRUCTURAL: ReadonlySet<string> = new Set([
   'policy_evaluated',
   'identifiers',
   'auth_results',
-])
+]
 
 /** What an element's text is stored as: `key` of the object that its container fills. */
-export const LEAVES = {
+const LEAVES = {
   feedback: { version: 'version' },
   report_metadata: {
     org_name: 'org_name',
@@ -93,5 +91,43 @@ export const LEAVES = {
   spf: { domain: 'domain', scope: 'scope', result: 'result', human_result: 'human_result' },
 } as const satisfies Record<Container, Readonly<Record<string, string>>>
 
-/** What a container fills; each key at most once. */
-export type Target = Partial<RawMetadata & RawPolicy & RawRecord & RawAuth & RawReason>
+/** Names by number, so that the inner loop compares no strings. */
+const NUMBERS = new Map<string, number>()
+for (const table of [...Object.values(CHILDREN), ...Object.values(LEAVES)]) {
+  for (const name of Object.keys(table)) if (!NUMBERS.has(name)) NUMBERS.set(name, NUMBERS.size + 1)
+}
+for (const name of ['feedback', 'extension']) NUMBERS.set(name, NUMBERS.size + 1)
+
+export const FEEDBACK = NUMBERS.get('feedback')!
+export const RECORD = NUMBERS.get('record')!
+export const EXTENSION = NUMBERS.get('extension')!
+const STRUCTURAL_NUMBERS = new Set(STRUCTURAL.map((name) => NUMBERS.get(name)!))
+
+/** Shared by all documents. */
+export const NAMES: Names = createNames(NUMBERS)
+
+export function isStructural(number: number): boolean {
+  return STRUCTURAL_NUMBERS.has(number)
+}
+
+/** What may stand in a container, by number. */
+export interface Inside {
+  readonly kind: Container
+  readonly children: readonly (Inside | undefined)[]
+  readonly leaves: readonly (string | undefined)[]
+}
+
+export const INSIDE: Readonly<Record<Container, Inside>> = linkContainers()
+
+function linkContainers(): Record<Container, Inside> {
+  const kinds = Object.keys(CHILDREN) as Container[]
+  const made = Object.fromEntries(
+    kinds.map((kind) => [kind, { kind, children: [] as Inside[], leaves: [] as string[] }]),
+  ) as Record<Container, { kind: Container; children: Inside[]; leaves: string[] }>
+  for (const kind of kinds) {
+    for (const [name, child] of Object.entries(CHILDREN[kind]))
+      made[kind].children[NUMBERS.get(name)!] = made[child]
+    for (const [name, key] of Object.entries(LEAVES[kind])) made[kind].leaves[NUMBERS.get(name)!] = key
+  }
+  return made
+}

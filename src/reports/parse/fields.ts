@@ -28,7 +28,10 @@ export function decodeEntities(text: string): string {
 
 /** The text of an element: entities decoded, forbidden characters dropped (and counted), white space trimmed. */
 export function cleanText(text: string, dropped: (count: number) => void): string {
-  if (!SUSPECT.test(text)) return text.trim().slice(0, TEXT_CHARS_MAX)
+  if (!SUSPECT.test(text)) {
+    const trimmed = text.trim()
+    return trimmed.length > TEXT_CHARS_MAX ? trimmed.slice(0, TEXT_CHARS_MAX) : trimmed
+  }
   const decoded = decodeEntities(text)
   const clean = decoded.replace(FORBIDDEN, '')
   if (clean.length !== decoded.length) dropped(decoded.length - clean.length)

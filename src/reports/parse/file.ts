@@ -62,7 +62,7 @@ export function parseReportFile(
         fatal: true,
       })
     }
-    const buffer = new Uint8Array(CHUNK_BYTES)
+    const buffer = new Uint8Array(Math.min(CHUNK_BYTES, file.size + 1))
     let total = 0
     for (let length = file.read(buffer); length > 0; length = file.read(buffer)) {
       total += length
