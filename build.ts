@@ -170,6 +170,9 @@ async function compile(
     // Renaming identifiers turned authorised routes into 500s: Elysia reads its handlers as text.
     minify: { whitespace: true, syntax: true, identifiers: false },
     define: { 'process.env.NODE_ENV': '"production"' },
+    // Parsed at build time: a command answers in 10 ms instead of 80, and so does each child process.
+    bytecode: true,
+    format: 'esm',
     compile: {
       ...(target === null ? {} : { target }),
       outfile,
@@ -192,7 +195,7 @@ async function build(all: boolean): Promise<void> {
     console.log(`ui: ${ui.length} files, ${kilobytes.toFixed(0)} kB brotli`)
     if (all) await buildAll(module)
     else await replace(BINARY, (path) => compile(module, null, path))
-    if (!all) await Bun.write(STAMP, stamp)
+    await Bun.write(STAMP, stamp)
     console.log(`built in ${((performance.now() - started) / 1000).toFixed(1)} s`)
   } finally {
     await rm(work, { recursive: true, force: true })

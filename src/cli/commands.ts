@@ -6,7 +6,9 @@ import type { App } from '../app.ts'
 import type { BackupOptions, Backups } from '../db/backup.ts'
 import type { OpenedDb } from '../db/open.ts'
 import { cliActor } from '../lib/actors.ts'
+import { type Clock, isoTime } from '../lib/clock.ts'
 import { problem } from '../lib/errors.ts'
+import { SETUP_LINK_TTL_MS } from '../lib/limits.ts'
 import { type Principal, SCOPES, SYSTEM_CHAIN, type TenantContext } from '../lib/principal.ts'
 import type { NewTenant as TenantInput } from '../tenants/setup.ts'
 import type { KeyItem, NewTenant, TenantItem } from './access.verbs.ts'
@@ -19,12 +21,13 @@ export interface CommandDeps {
   app: App
   db: OpenedDb
   backups: Backups
+  clock: Clock
 }
 
 const TENANTS_MAX = 10_000
 const KEYS_MAX = 1000
 
-export function createCommands({ app, db, backups }: CommandDeps): Dispatch {
+export function createCommands({ app, db, backups, clock }: CommandDeps): Dispatch {
   const { tenants, keys, members, setup, audit } = app.services
 
   const everyTenant = (): Promise<TenantItem[]> => tenants.list({ after: null, limit: TENANTS_MAX })
@@ -83,18 +86,14 @@ export function createCommands({ app, db, backups }: CommandDeps): Dispatch {
     },
 
     async 'user.operator'(args: { email: string; is_operator: boolean }) {
-      const email = args.email.trim().toLowerCase()
-      const found = await members.allUsers(email, { after: null, limit: 100 })
-      const user = found.find((each) => each.email === email)
-      if (user === undefined) throw problem('not_found', 'There is no user with this e-mail.')
-      await members.setOperatorBy(cliActor(), user.id, args.is_operator)
+      await members.setOperatorByEmail(cliActor(), args.email, args.is_operator)
     },
 
     async 'setup.link'() {
       const link = setup.renewLink()
       if (link === null)
         throw problem('conflict', 'Wardpost is set up already: wardpost user reset helps with logins.')
-      return link
+      return { link, expires_at: isoTime(clock.now() + SETUP_LINK_TTL_MS) }
     },
 
     async backup(args: { folder: string | null; with_key: boolean }): Promise<MadeBackup> {

@@ -96,7 +96,7 @@ export async function openProduct(
     db,
     log,
     scheduler,
-    dispatch: createCommands({ app, db, backups }),
+    dispatch: createCommands({ app, db, backups, clock }),
     listensOn(on, source) {
       port = on
       tls = source

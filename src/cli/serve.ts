@@ -28,10 +28,12 @@ export async function serve(context: VerbContext, _options: { demo: boolean }): 
     rmSync(join(config.data, 'tmp'), { recursive: true, force: true })
     listener = listenTo(config, product, tls)
     product.listensOn(listener.port, tls)
+    // Before the first request can be answered: who finds the server up finds the link as well.
+    const setup_link = product.app.services.setup.renewLink()
     control = await listenControl(config.data, product.dispatch, product.log)
     await product.scheduler.start()
     const watch = watchCertificate(tls, listener, product)
-    await announce(context, product, tls)
+    await announce(context, product, tls, setup_link)
     const reason = await stop
     clearInterval(watch)
     await drain(product, listener, reason)
@@ -90,8 +92,13 @@ function watchCertificate(tls: TlsSource | null, listener: Listener, { log }: Pr
   return timer
 }
 
-async function announce({ io }: VerbContext, product: Product, tls: TlsSource | null): Promise<void> {
-  const { app, log, db } = product
+async function announce(
+  { io }: VerbContext,
+  product: Product,
+  tls: TlsSource | null,
+  setup_link: string | null,
+): Promise<void> {
+  const { log, db } = product
   await db.commit(systemActor(), {
     writes: [],
     audit: { action: 'instance.start', detail: { version: VERSION } },
@@ -102,8 +109,7 @@ async function announce({ io }: VerbContext, product: Product, tls: TlsSource | 
     const { fingerprint, authority_fingerprint } = tls.current()
     lines.push(`Certificate SHA-256 ${fingerprint}`, `Authority   SHA-256 ${authority_fingerprint}`)
   }
-  const link = app.services.setup.renewLink()
-  if (link !== null) lines.push(`Set it up with this link, once, within an hour: ${link}`)
+  if (setup_link !== null) lines.push(`Set it up with this link, once, within an hour: ${setup_link}`)
   for (const line of lines) io.out(line)
 }
 

@@ -109,12 +109,18 @@ async function readKept(dir: string): Promise<TlsMaterial | null> {
 }
 
 async function renew(dir: string, names: readonly string[], now_ms: number): Promise<TlsMaterial> {
-  const make = await import('./certificate.ts')
+  const make = await loadMaker()
   const authority = (await readAuthority(dir, now_ms)) ?? (await keepAuthority(dir, now_ms))
   const server = await make.makeServerCertificate(authority, names, now_ms)
   await keep(join(dir, 'server.key'), server.key)
   await keep(join(dir, 'server.crt'), server.cert)
   return materialOf(server.cert, server.key, authority.cert)
+}
+
+/** The library must find the polyfill there; in a bundle the order of static imports does not see to that. */
+async function loadMaker() {
+  await import('reflect-metadata')
+  return import('./certificate.ts')
 }
 
 interface Pem {
@@ -135,7 +141,7 @@ async function readAuthority(dir: string, now_ms: number): Promise<Pem | null> {
 }
 
 async function keepAuthority(dir: string, now_ms: number): Promise<Pem> {
-  const { makeAuthority } = await import('./certificate.ts')
+  const { makeAuthority } = await loadMaker()
   const authority = await makeAuthority(now_ms)
   await keep(join(dir, 'ca.key'), authority.key)
   await keep(join(dir, 'ca.crt'), authority.cert)
