@@ -13,7 +13,7 @@ import type { FilterDef } from '../ui/filter.tsx'
 import { Menu, MenuLink } from '../ui/menu.tsx'
 import { Empty, Notice } from '../ui/notice.tsx'
 import { PageHead } from '../ui/panel.tsx'
-import { State } from '../ui/state.tsx'
+import { State, StateMark } from '../ui/state.tsx'
 import { Table } from '../ui/table.tsx'
 import type { Column } from '../ui/table.tsx'
 import { EntryDrawer, actorName } from './audit/entry-drawer.tsx'
@@ -59,6 +59,8 @@ function filtersOf(actions: readonly { action: string; title: string }[]): reado
   ]
 }
 
+const outcomeOf = (row: Entry) => OUTCOMES[row.outcome] ?? { kind: 'none' as const, word: row.outcome }
+
 const COLUMNS: readonly Column<Entry>[] = [
   {
     key: 'seq',
@@ -83,7 +85,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     fixed: true,
     cell: (row) => (
       <>
-        {actorName(row)} <span className="t3 t12">{row.actor.type}</span>
+        {actorName(row)} <span className="t3 t12 p1">{row.actor.type}</span>
       </>
     ),
   },
@@ -91,7 +93,16 @@ const COLUMNS: readonly Column<Entry>[] = [
     key: 'action',
     title: 'Action',
     fixed: true,
-    cell: (row) => <span className="mono brk">{row.action}</span>,
+    cell: (row) => (
+      <>
+        {row.outcome === 'success' ? null : (
+          <span className="only-narrow">
+            <StateMark {...outcomeOf(row)} />{' '}
+          </span>
+        )}
+        <span className="mono brk">{row.action}</span>
+      </>
+    ),
   },
   {
     key: 'target',
@@ -106,8 +117,8 @@ const COLUMNS: readonly Column<Entry>[] = [
     title: 'Outcome',
     priority: 1,
     cell: (row) => {
-      const outcome = OUTCOMES[row.outcome]
-      return <State kind={outcome?.kind ?? 'none'}>{outcome?.word ?? row.outcome}</State>
+      const { kind, word } = outcomeOf(row)
+      return <State kind={kind}>{word}</State>
     },
   },
   {

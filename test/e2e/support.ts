@@ -191,9 +191,9 @@ export async function newContext(
   return context
 }
 
-/** Names and places of all that axe finds wrong on the page as it is now. Empty is right. */
+/** Names and places of all that axe finds wrong on the page as it is now. Empty is right. There are no frames. */
 export async function axeFindings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze()
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
   return violations.flatMap((violation) =>
     violation.nodes.map(
       (node) => `${violation.id}: ${node.target.join(' ')} | ${node.failureSummary?.split('\n')[1]?.trim()}`,

@@ -1,0 +1,174 @@
+/** Every page, empty and full, light and dark, with what opens over it: axe finds nothing, nothing runs sideways. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { liftLimits, seed } from './seed.ts'
+import type { Seeded } from './seed.ts'
+import { axeFindings, journeys, setUp, startInstance } from './support.ts'
+import type { Instance, Stage } from './support.ts'
+
+/** All pages of the frame, in the order of the rail. */
+export const PAGES = [
+  '/',
+  '/domains',
+  '/reports',
+  '/reports/upload',
+  '/reports/tls',
+  '/reports/failures',
+  '/reports/rejected',
+  '/reports/unassigned',
+  '/audit',
+  '/settings',
+  '/settings/keys',
+  '/settings/users',
+  '/settings/sessions',
+  '/settings/instance',
+  '/settings/instance/tenants',
+  '/settings/instance/users',
+  '/settings/instance/backups',
+  '/settings/instance/jobs',
+  '/settings/instance/settings',
+  '/account',
+  '/docs',
+  '/docs#errors',
+  '/docs#authentication',
+  '/docs#post-v1-settings-keys',
+  '/docs#get-v1-reports',
+]
+
+/** Shown: a heading, and no skeleton left. */
+async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await page.waitForFunction(() => document.querySelector('.sk, [aria-busy="true"]') === null)
+}
+
+/** What axe finds in both themes, and how far the page runs past its right edge. */
+async function findings(page: Page, where: string): Promise<string[]> {
+  const found: string[] = []
+  for (const theme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: theme })
+    found.push(...(await axeFindings(page)).map((line) => `${where}, ${theme}: ${line}`))
+  }
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  if (over > 0) found.push(`${where}: runs ${over} px sideways`)
+  return found
+}
+
+async function walk(stage: Stage, instance: Instance, cookie: string, width: number): Promise<string[]> {
+  const found: string[] = []
+  const page = await stage.open(instance, '/', { cookie, width })
+  page.on('pageerror', (error) => found.push(`${page.url()}: ${error.message}`))
+  for (const path of PAGES) {
+    await page.goto(instance.url + path)
+    await settled(page)
+    found.push(...(await findings(page, `${path} at ${width}`)))
+  }
+  return found
+}
+
+journeys('every page', (stage) => {
+  let instance: Instance
+  let cookie: string
+  let seeded: Seeded
+
+  describe('before anything is there', () => {
+    beforeAll(async () => {
+      instance = await startInstance()
+    })
+
+    test('the first-run page has no findings', async () => {
+      const page = await stage.open(instance, `/setup#${instance.setupToken()}`)
+      await settled(page)
+      expect(await findings(page, 'setup')).toEqual([])
+    })
+
+    test('no page has findings', async () => {
+      cookie = await setUp(instance)
+      await liftLimits(instance, cookie)
+      expect(await walk(stage, instance, cookie, 1440)).toEqual([])
+    })
+
+    test('pages for people who are not signed in have no findings', async () => {
+      const found: string[] = []
+      for (const path of ['/login', '/accept#used', '/reset#used', '/nowhere', '/docs']) {
+        const page = await stage.open(instance, path)
+        await settled(page)
+        found.push(...(await findings(page, path)))
+      }
+      expect(found).toEqual([])
+    })
+  })
+
+  describe('with a month of reports', () => {
+    beforeAll(async () => {
+      seeded = await seed(instance, cookie)
+    })
+    afterAll(async () => {
+      await instance?.stop()
+    })
+
+    test('no page has findings', async () => {
+      expect(await walk(stage, instance, cookie, 1440)).toEqual([])
+    })
+
+    test('no page has findings on a narrow screen', async () => {
+      expect(await walk(stage, instance, cookie, 390)).toEqual([])
+    })
+
+    test('drawers have no findings', async () => {
+      const found: string[] = []
+      const { domain_id, report_id, key_id } = seeded
+      const drawers = [
+        `/domains/${domain_id}`,
+        `/reports/${report_id}`,
+        `/settings/keys/${key_id}`,
+        '/audit/1',
+        '/audit?outcome=success&action=keys.*',
+      ]
+      const page = await stage.open(instance, '/', { cookie })
+      for (const path of drawers) {
+        await page.goto(instance.url + path)
+        await settled(page)
+        found.push(...(await findings(page, path)))
+      }
+      expect(found).toEqual([])
+    })
+
+    test('dialogs, menus and the palette have no findings', async () => {
+      const found: string[] = []
+      const page = await stage.open(instance, '/', { cookie })
+      const look = async (path: string, name: string, open: () => Promise<void>) => {
+        await page.goto(instance.url + path)
+        await settled(page)
+        await open()
+        found.push(...(await findings(page, `${path}, ${name}`)))
+      }
+      const press = (name: string | RegExp) => () => page.getByRole('button', { name }).first().click()
+      await look('/', 'palette', () => page.keyboard.press('Control+k'))
+      await look('/', 'account menu', press(/Mara Lindqvist/))
+      await look('/domains?add=1', 'add', () => page.getByRole('dialog').waitFor())
+      await look('/settings/keys', 'create', press('Create key'))
+      await look('/settings/keys', 'choose scopes', async () => {
+        await press('Create key')()
+        await press('Choose')()
+      })
+      await look(`/settings/keys/${seeded.key_id}`, 'revoke', press('Revoke'))
+      await look(`/settings/keys/${seeded.key_id}`, 'roll', press('Roll'))
+      await look('/settings/users', 'invite', press('Invite'))
+      await look('/settings/users', 'actions', press(/^Actions for/))
+      await look('/settings/instance/tenants', 'add', press('Add organisation'))
+      await look('/audit?verify=1', 'verify', () => page.getByRole('dialog').waitFor())
+      await look('/audit?verify=1', 'verdict', async () => {
+        await page.getByRole('dialog').getByRole('button', { name: 'Verify', exact: true }).click()
+        await page.getByRole('heading', { name: /^Intact/ }).waitFor()
+      })
+      await look('/audit', 'filter', press('Filter'))
+      await look('/account', 'second factor', press('Set up'))
+      await look('/docs#get-v1-me', 'try it', async () => {
+        await page.getByText('Try it').click()
+        await page.getByRole('button', { name: 'Send request' }).click()
+        await page.getByText('200 OK').waitFor()
+      })
+      expect(found).toEqual([])
+    })
+  })
+})
