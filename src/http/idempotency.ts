@@ -42,7 +42,7 @@ export function createIdempotency(deps: { db: Db; clock: Clock; keyring: Keyring
       const text = JSON.stringify(body ?? null)
       const kept = options?.secret === true ? `sealed:${deps.keyring.seal(text)}` : text
       const expires_at = deps.clock.now() + IDEMPOTENCY_TTL_MS
-      return { key, route, fingerprint, status, body: kept, expires_at }
+      return { tenant_id: run().principal.tenant_id, key, route, fingerprint, status, body: kept, expires_at }
     }
 
   const replay = (stored: Stored, fingerprint: string): Response => {

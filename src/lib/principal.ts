@@ -19,6 +19,8 @@ export interface Actor {
 
 /** An idempotency record that lands together with the effect. */
 export interface IdempotencyDraft {
+  /** Whose key it is; not always whose audit chain the change belongs to. */
+  tenant_id: string
   key: string
   route: string
   /** SHA-256 of method, route and canonical body. */

@@ -170,6 +170,7 @@ test('an event is stored as the exact envelope of the contract', async () => {
 test('an idempotency key is taken once per tenant until it expires', async () => {
   const once = (tenant: string, key: string) => {
     const idempotency = {
+      tenant_id: tenant,
       key: 'abc',
       route: 'POST /v1/domains',
       fingerprint: 'f',

@@ -134,7 +134,7 @@ export function createApply({ statements, clock, instance_id }: ApplyOptions): A
   }
 
   /** A record that is still valid makes the change fail: its effect has happened already. */
-  function keepIdempotency(tenant_id: string, record: IdempotencyDraft): void {
+  function keepIdempotency(record: IdempotencyDraft): void {
     const now = clock.now()
     const write = {
       sql: `INSERT INTO idempotency
@@ -145,7 +145,7 @@ export function createApply({ statements, clock, instance_id }: ApplyOptions): A
               body = excluded.body, created_at = excluded.created_at, expires_at = excluded.expires_at
             WHERE expires_at <= excluded.created_at`,
       params: [
-        tenant_id,
+        record.tenant_id,
         record.key,
         record.route,
         record.fingerprint,
@@ -160,7 +160,7 @@ export function createApply({ statements, clock, instance_id }: ApplyOptions): A
 
   return (actor, change) => {
     const rows = change.writes.map((write) => ('must' in write ? runMust(write) : runWrite(write)))
-    if (change.idempotency !== undefined) keepIdempotency(actor.tenant_id, change.idempotency)
+    if (change.idempotency !== undefined) keepIdempotency(change.idempotency)
     for (const event of change.events ?? []) storeEvent(actor.tenant_id, event)
     const drafts = auditDrafts(change)
     const audit = drafts.map((draft) => appendAudit(actor, draft))
