@@ -73,7 +73,7 @@ export function InstanceBackups({ path }: { path: string }) {
             They lie in <span className="mono brk">{path}/backups</span>: copy them to another machine.
           </span>
           <span>
-            Restore with <span className="mono">wardpost restore FILE</span>
+            Restore with <span className="mono">wardpost restore BACKUP --data DIR</span>
           </span>
         </>
       }

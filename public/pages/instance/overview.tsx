@@ -1,4 +1,4 @@
-import { bytes, exact, relative } from '../../lib/format.ts'
+import { bytes, duration, exact, nowMs } from '../../lib/format.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Props } from '../../ui/drawer.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -30,7 +30,7 @@ export function InstanceOverview({ instance }: { instance: Instance }) {
             },
             {
               label: 'Running',
-              value: relative(instance.started_at).replace(' ago', ''),
+              value: duration(nowMs() - Date.parse(instance.started_at)),
               note: `since ${exact(instance.started_at)}`,
             },
           ]}

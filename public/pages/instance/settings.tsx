@@ -1,5 +1,6 @@
 import { Panel } from '../../ui/panel.tsx'
 import { Tag } from '../../ui/state.tsx'
+import { Inline } from '../docs/prose.tsx'
 import type { Setting } from './types.ts'
 
 const SOURCES = { default: 'default', environment: 'environment', flag: 'command line' } as const
@@ -44,7 +45,9 @@ export function InstanceSettings({ settings }: { settings: readonly Setting[] })
                     <Tag>{SOURCES[setting.source]}</Tag>
                   )}
                 </td>
-                <td className="p3 t2 t12">{setting.doc}</td>
+                <td className="p3 t2 t12">
+                  <Inline text={setting.doc} />
+                </td>
               </tr>
             ))}
           </tbody>
