@@ -53,10 +53,11 @@ describe('a running server', () => {
     place.remove()
   })
 
-  test('prints the setup link and keeps it where only its owner can read', () => {
+  test('prints the setup link and keeps it where only its owner can read', async () => {
     const file = join(place.data, 'setup-link')
     const link = readFileSync(file, 'utf8').trim()
     expect(link).toStartWith(`${server.url}/setup#`)
+    for (let waited = 0; waited < 2000 && !server.out().includes(link); waited += 10) await Bun.sleep(10)
     expect(server.out()).toContain(link)
     expect(server.err()).not.toContain(link.split('#')[1]!)
     expect(statSync(file).mode & 0o777).toBe(0o600)

@@ -103,7 +103,6 @@ async function announce(
     writes: [],
     audit: { action: 'instance.start', detail: { version: VERSION } },
   })
-  log.info('ready', { url: product.baseUrl(), version: VERSION, pid: process.pid })
   const lines = [`Wardpost ${VERSION} is at ${product.baseUrl()}`]
   if (tls?.mode === 'auto') {
     const { fingerprint, authority_fingerprint } = tls.current()
@@ -111,6 +110,7 @@ async function announce(
   }
   if (setup_link !== null) lines.push(`Set it up with this link, once, within an hour: ${setup_link}`)
   for (const line of lines) io.out(line)
+  log.info('ready', { url: product.baseUrl(), version: VERSION, pid: process.pid })
 }
 
 async function drain({ app, log, db }: Product, listener: Listener, reason: string): Promise<void> {
