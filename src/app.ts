@@ -9,6 +9,8 @@ import { createDenials } from './audit/denials.ts'
 import { auditRoutes } from './audit/routes.ts'
 import type { SettingView } from './config.ts'
 import type { OpenedDb } from './db/open.ts'
+import { domainRoutes } from './domains/routes.ts'
+import { createDomains } from './domains/service.ts'
 import { createAuthenticate, createFailures } from './http/auth.ts'
 import { clientAddress, fromTrustedProxy } from './http/client-address.ts'
 import { problemResponse, toProblem } from './http/errors.ts'
@@ -31,6 +33,17 @@ import type { Log } from './lib/log.ts'
 import { createKeys } from './keys/service.ts'
 import { createKeyStore } from './keys/store.ts'
 import { keyRoutes } from './keys/routes.ts'
+import type { DnsResolver } from './net/dns.ts'
+import { createBlobs } from './reports/blobs.ts'
+import { domainFigureRoutes, figureRoutes } from './reports/figures.routes.ts'
+import { createIngest } from './reports/ingest.ts'
+import { otherReportRoutes } from './reports/others.routes.ts'
+import { createOtherReports } from './reports/others.ts'
+import { reportRoutes } from './reports/routes.ts'
+import type { NetworkLookup } from './reports/rules/senders.ts'
+import { createReports } from './reports/service.ts'
+import { uploadRoutes } from './reports/upload.routes.ts'
+import type { SandboxPool } from './sandbox/types.ts'
 import { instanceTenantRoutes, settingsRoutes } from './tenants/routes.ts'
 import { createTenants } from './tenants/service.ts'
 import { createSetup } from './tenants/setup.ts'
@@ -52,6 +65,11 @@ export interface AppPorts {
   clock: Clock
   log: Log
   db: OpenedDb
+  data_dir: string
+  pool: SandboxPool
+  resolver: DnsResolver
+  /** Who announces an address, from the operator's table; null without one. */
+  networks: NetworkLookup | null
   /** 32 bytes from `DATA/instance.key`. */
   instance_key: Uint8Array
   version: string
@@ -122,6 +140,12 @@ export async function createApp(ports: AppPorts) {
     keepLink: ports.keepSetupLink,
   })
   await setup.load()
+
+  const blobs = createBlobs(ports.data_dir, clock)
+  const domains = createDomains({ db, clock, resolver: ports.resolver })
+  const ingest = createIngest({ db, clock, blobs, pool: ports.pool, networks: ports.networks })
+  const reports = createReports({ db, clock, blobs, domains })
+  const others = createOtherReports({ db, clock, blobs })
 
   const authenticate = createAuthenticate({
     clock,
@@ -198,6 +222,12 @@ export async function createApp(ports: AppPorts) {
     .use(instanceRoutes({ guard, instance: ports.instance }))
     .use(instanceTenantRoutes({ guard, tenants, pager }))
     .use(instanceUserRoutes({ guard, members, sessions, pager }))
+    .use(domainRoutes({ guard, domains, pager }))
+    .use(domainFigureRoutes({ guard, reports, pager }))
+    .use(figureRoutes({ guard, reports, pager }))
+    .use(otherReportRoutes({ guard, others, pager }))
+    .use(uploadRoutes({ guard, ingest, tempPath: blobs.tempPath }))
+    .use(reportRoutes({ guard, reports, pager, log }))
     .use(auditRoutes({ guard, audit, pager }))
     .get(
       '/docs/json',
@@ -218,7 +248,21 @@ export async function createApp(ports: AppPorts) {
 
   return {
     http,
-    services: { tenants, keys, sessions, members, me, login, setup, audit },
+    services: {
+      tenants,
+      keys,
+      sessions,
+      members,
+      me,
+      login,
+      setup,
+      audit,
+      domains,
+      reports,
+      others,
+      ingest,
+      blobs,
+    },
     denials,
     limiter,
     metrics,

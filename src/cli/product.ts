@@ -15,7 +15,10 @@ import { createScheduler, type Scheduler } from '../jobs/scheduler.ts'
 import { MINUTE_MS, systemClock } from '../lib/clock.ts'
 import { parseCidr } from '../lib/ip.ts'
 import { createLog, type Log } from '../lib/log.ts'
+import { openNetworkTable } from '../net/asn.ts'
+import { createResolver, type ResolverOptions } from '../net/dns.ts'
 import type { TlsSource } from '../net/tls.ts'
+import { createSandboxPool } from '../sandbox/pool.ts'
 import { loadAssets } from '../web/assets.ts'
 import { createCommands } from './commands.ts'
 import type { Dispatch } from './control.ts'
@@ -47,6 +50,8 @@ export interface ProductOptions {
 }
 
 const KEY_BYTES = 32
+/** For a whole look-up, retries included. */
+const DNS_TIMEOUT_MS = 5000
 
 export async function openProduct(
   { config, settings }: { config: Config; settings: SettingView[] },
@@ -63,10 +68,16 @@ export async function openProduct(
   const baseUrl = (): string => config.base_url ?? urlOf(config, port)
   const backups = createBackups({ data_dir, clock, worker_command: selfCommand('backup-worker') })
   const scheduler = createScheduler({ clock, db, log, holder: `${hostname()}-${process.pid}` })
+  const pool = createSandboxPool({ command: selfCommand('sandbox'), size: 1, clock })
+  const networks = config.asn_db === null ? null : await openNetworkTable(config.asn_db)
   const app = await createApp({
     clock,
     log,
     db,
+    data_dir,
+    pool,
+    resolver: createResolver({ servers: serversOf(config.resolver), timeout_ms: DNS_TIMEOUT_MS }),
+    networks: networks === null ? null : (ip) => networks.lookup(ip),
     instance_key: instanceKey(data_dir),
     version: VERSION,
     baseUrl,
@@ -106,10 +117,16 @@ export async function openProduct(
       clearInterval(chores)
       await scheduler.close()
       saveLimits(data_dir, app)
+      await pool.close()
       await app.close()
       await db.close()
     },
   }
+}
+
+function serversOf({ mode, servers }: Config['resolver']): ResolverOptions['servers'] {
+  if (mode === 'off') return 'none'
+  return mode === 'system' ? 'system' : servers
 }
 
 /** What is kept in memory for a while is written once a minute. */

@@ -1,11 +1,18 @@
 /** The whole application over a real database in a folder of its own, without a socket, with the clock in hand. */
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { createApp, type AppPorts } from '../../src/app.ts'
 import { cliActor } from '../../src/lib/actors.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { createResolver } from '../../src/net/dns.ts'
+import { createSandboxPool } from '../../src/sandbox/pool.ts'
 import type { Plan } from '../../src/lib/principal.ts'
 import { createContract } from './contract.ts'
 import { openTestDb } from './db.ts'
+
+/** Children start when a test uploads something, not before. */
+const SANDBOX = [process.execPath, join(import.meta.dir, 'sandbox-child.ts')]
 
 export interface Answer {
   status: number
@@ -19,10 +26,15 @@ export type TestApp = Awaited<ReturnType<typeof openTestApp>>
 
 export async function openTestApp(over: Partial<AppPorts> = {}) {
   const { db, clock, data_dir, close } = await openTestDb()
+  const pool = createSandboxPool({ command: SANDBOX, size: 1, clock: systemClock })
   const app = await createApp({
     clock,
     log: silentLog,
     db,
+    data_dir,
+    pool,
+    resolver: createResolver({ servers: 'none', timeout_ms: 1000 }),
+    networks: null,
     instance_key: randomBytes(32),
     version: '0.0.0-test',
     baseUrl: () => 'http://localhost',
@@ -92,6 +104,7 @@ export async function openTestApp(over: Partial<AppPorts> = {}) {
     tenant,
     key,
     async close() {
+      await pool.close()
       await app.close()
       await close()
     },
