@@ -48,7 +48,6 @@ export interface UnpackEvents {
 }
 
 export interface Unpacker extends Sink {
-  readonly unpacked_bytes: number
   /** What the first bytes of the input are; known at the end. */
   readonly input_kind: ContainerKind | LeafKind
 }
@@ -66,9 +65,6 @@ export function createUnpacker(
     write: top.write,
     end: top.end,
     abort: top.abort,
-    get unpacked_bytes() {
-      return budget.total()
-    },
     get input_kind() {
       return top.kind() ?? 'unknown'
     },
@@ -78,7 +74,6 @@ export function createUnpacker(
 interface Budget {
   add(bytes: number): void
   entry(): void
-  total(): number
 }
 
 interface Shared {
@@ -115,7 +110,6 @@ function createBudget(input_bytes: number, limits: UnpackLimits, events: UnpackE
         throw refuse('too_many_entries', `More than ${limits.entries_max} files in one`, { fatal: true })
       }
     },
-    total: () => unpacked,
   }
 }
 

@@ -6,12 +6,12 @@ import {
   REJECTIONS,
   REPAIRS,
   type DmarcMeta,
-  type DmarcRow,
   type FailureMeta,
   type Origin,
   type TlsMeta,
   type TlsRow,
 } from '../reports/parse/types.ts'
+import { unpackRows } from '../reports/parse/wire.ts'
 import type { Answer } from './protocol.ts'
 
 type Fields = Record<string, unknown>
@@ -21,17 +21,6 @@ const ROWS_MAX = 500
 const TIME_MAX = 8.64e15
 const DISPOSITIONS = new Set(['none', 'pass', 'quarantine', 'reject'])
 const POLICIES = new Set(['none', 'quarantine', 'reject'])
-const DKIM_RESULTS = new Set(['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerror'])
-const SPF_RESULTS = new Set(['softfail', ...DKIM_RESULTS])
-const REASONS = new Set([
-  'forwarded',
-  'sampled_out',
-  'trusted_forwarder',
-  'mailing_list',
-  'local_policy',
-  'policy_test_mode',
-  'other',
-])
 const CONTAINERS = new Set(['gzip', 'zip', 'mail'])
 const INPUT_KINDS = new Set(['xml', 'json', 'mail', 'gzip', 'zip', 'unknown'])
 const TLS_TYPES = new Set(['tlsa', 'sts', 'no-policy-found', 'unknown'])
@@ -40,7 +29,16 @@ const TLS_TYPES = new Set(['tlsa', 'sts', 'no-policy-found', 'unknown'])
 export function checkAnswer(value: unknown): Answer | null {
   if (!isObject(value) || !isCount(value['job'])) return null
   if (value['type'] === 'progress') return isCount(value['unpacked']) ? (value as unknown as Answer) : null
-  return isMessage(value) ? (value as unknown as Answer) : null
+  if (value['type'] !== 'rows') return isMessage(value) ? (value as unknown as Answer) : null
+  const rows = unpackRows(value['rows'])
+  if (rows === null || !isCount(value['index'])) return null
+  return {
+    type: 'records',
+    job: value['job'] as number,
+    index: value['index'] as number,
+    kind: 'dmarc',
+    rows,
+  }
 }
 
 function isMessage(value: Fields): boolean {
@@ -184,52 +182,7 @@ function isPeriod(meta: { date_begin?: unknown; date_end?: unknown }): boolean {
 
 function isRows(kind: unknown, rows: unknown): boolean {
   if (!Array.isArray(rows) || rows.length === 0 || rows.length > ROWS_MAX) return false
-  if (kind === 'dmarc') return rows.every(isDmarcRow)
   return kind === 'tls' && rows.every(isTlsRow)
-}
-
-function isDmarcRow(value: unknown): boolean {
-  if (!isObject(value)) return false
-  const row = value as Fields & Partial<DmarcRow>
-  return (
-    isCount(row.n) &&
-    isText(row.source_ip, 45) &&
-    isCount(row.count) &&
-    (row.count as number) > 0 &&
-    isOneOf(DISPOSITIONS, row.disposition) &&
-    typeof row.dkim_aligned === 'boolean' &&
-    typeof row.spf_aligned === 'boolean' &&
-    isText(row.header_from) &&
-    isTextOrNull(row.envelope_from) &&
-    isTextOrNull(row.envelope_to) &&
-    isList(row.reasons, 20, isReason) &&
-    isList(row.dkim, 100, isDkim) &&
-    isList(row.spf, 20, isSpf) &&
-    (row.raw === undefined || (isObject(row.raw) && Object.values(row.raw).every((text) => isText(text, 64))))
-  )
-}
-
-function isReason(reason: Fields): boolean {
-  return isOneOf(REASONS, reason['type']) && isTextOrNull(reason['comment'])
-}
-
-function isDkim(auth: Fields): boolean {
-  return (
-    isText(auth['domain']) &&
-    isTextOrNull(auth['selector']) &&
-    isOneOf(DKIM_RESULTS, auth['result']) &&
-    isTextOrNull(auth['human_result'])
-  )
-}
-
-function isSpf(auth: Fields): boolean {
-  const scope = auth['scope']
-  return (
-    isText(auth['domain']) &&
-    (scope === null || scope === 'mfrom' || scope === 'helo') &&
-    isOneOf(SPF_RESULTS, auth['result']) &&
-    isTextOrNull(auth['human_result'])
-  )
 }
 
 function isTlsRow(value: unknown): boolean {

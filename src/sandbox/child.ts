@@ -39,8 +39,7 @@ function runJob(job: JobLine, input: Input, output: Output): void {
   }
   const emit: Emit = (message, rows_json) => {
     if (message.type === 'records' && rows_json !== undefined) {
-      const head = `{"type":"records","job":${job.job},"index":${message.index},"kind":"${message.kind}","rows":`
-      output.write(`${head}${rows_json}}`)
+      output.write(`{"type":"rows","job":${job.job},"index":${message.index},"rows":${rows_json}}`)
     } else output.write(JSON.stringify({ ...message, job: job.job }))
   }
   const unreadable = (error: unknown): void => {

@@ -161,5 +161,6 @@ function newTask(number: number, job: SandboxJob): Task {
     rejected: 0,
     unpacked: 0,
     spent_ms: 0,
+    waited_ms: 0,
   }
 }

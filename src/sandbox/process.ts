@@ -1,16 +1,19 @@
 /** One child process and the jobs it was given: feeding, reading with back-pressure, watching, killing. */
 import type { Clock } from '../lib/clock.ts'
+import { unreachable } from '../lib/assert.ts'
 import { problem } from '../lib/errors.ts'
-import type { ParseLimits, RejectionCode } from '../reports/parse/types.ts'
+import type { Message, ParseLimits, RejectionCode } from '../reports/parse/types.ts'
 import { checkAnswer } from './check.ts'
 import { createLineSplitter } from './lines.ts'
 import type { Mailbox } from './mailbox.ts'
 import { EXIT_MEMORY, LINE_BYTES_MAX, type Answer, type JobLine } from './protocol.ts'
 import type { SandboxJob, SandboxLimits } from './types.ts'
-import { residentBytes } from './watch.ts'
+import { processorMs, residentBytes } from './watch.ts'
 
 /** After so much work in one go others get their turn. */
 const TURN_MS = 5
+/** Time on the wall may be so much longer than the time worked. */
+const WAIT_FACTOR = 5
 const MEGABYTES_100 = 100 * 1024 * 1024
 
 /** A job on its way. */
@@ -28,6 +31,8 @@ export interface Task {
   unpacked: number
   /** Time the child has worked on it; not counted while it waits for the consumer. */
   spent_ms: number
+  /** The same on the wall. */
+  waited_ms: number
 }
 
 export interface Child {
@@ -68,6 +73,7 @@ export function startChild(
   })
   const tasks: Task[] = []
   let idle_ms = 0
+  let processor_ms = 0
   let paused: (() => void) | null = null
   let stopping = false
   let fate: keyof typeof REASONS | null = null
@@ -85,9 +91,9 @@ export function startChild(
       memory_bytes_max: limits.memory_bytes,
     }
     try {
-      child.stdin.write(`${JSON.stringify(line)}\n`)
+      await child.stdin.write(`${JSON.stringify(line)}\n`)
       if (job.bytes !== undefined && job.path === undefined && job.bytes.length > 0)
-        child.stdin.write(job.bytes)
+        await child.stdin.write(job.bytes)
       await child.stdin.flush()
     } catch {
       // The child is gone; its end is handled where it is noticed.
@@ -119,7 +125,6 @@ export function startChild(
     task.messages.put(message)
     if (message.type !== 'done') return
     tasks.shift()
-    if (tasks[0] !== undefined) tasks[0].spent_ms = 0
     idle_ms = 0
     events.free()
   }
@@ -186,14 +191,21 @@ export function startChild(
         const done = idle_ms > limits.idle_ms || rss > limits.memory_bytes / 2
         if (done && !stopping) {
           stopping = true
-          child.stdin.end()
+          void child.stdin.end()
         }
         return rss
       }
       if (rss > limits.memory_bytes) kill('parse_memory')
-      if (paused === null) task.spent_ms += passed_ms
+      // On a busy machine its own time counts, not the wait for a processor; up to a point.
+      const processor = processorMs(child.pid)
+      const worked = processor === null ? passed_ms : Math.min(passed_ms, processor - processor_ms)
+      processor_ms = processor ?? 0
+      if (paused === null) {
+        task.spent_ms += worked
+        task.waited_ms += passed_ms
+      }
       const allowed = limits.time_ms + (task.unpacked / MEGABYTES_100) * limits.time_ms_per_100mb
-      if (task.spent_ms > allowed) kill('parse_timeout')
+      if (task.spent_ms > allowed || task.waited_ms > allowed * WAIT_FACTOR) kill('parse_timeout')
       return rss
     },
     async stop() {
@@ -206,7 +218,7 @@ export function startChild(
 }
 
 /** A child may not invent reports or forget to end them. */
-function inOrder(task: Task, message: Exclude<Answer, { type: 'progress' }> | MessageWithoutJob): boolean {
+function inOrder(task: Task, message: Message): boolean {
   switch (message.type) {
     case 'report':
       if (task.begun.has(message.index)) return false
@@ -223,10 +235,10 @@ function inOrder(task: Task, message: Exclude<Answer, { type: 'progress' }> | Me
       return true
     case 'done':
       return task.begun.size === 0 && message.reports === task.ended
+    default:
+      return unreachable(message)
   }
 }
-
-type MessageWithoutJob = Parameters<Mailbox['put']>[0]
 
 /** What the consumer of a job gets when its child was lost. */
 function giveUp(task: Task, code: keyof typeof REASONS): void {

@@ -1,6 +1,7 @@
 /**
  * What parent and child say to each other. To the child: a JSON line per job, followed by `bytes` raw bytes when the
- * job brings its content along. From the child: JSON lines, each with the number of its job; see `Answer`.
+ * job brings its content along. From the child: JSON lines, each with the number of its job; see `Answer`. Rows of
+ * aggregate reports are packed (`{type: 'rows', job, index, rows}`, see `reports/parse/wire.ts`).
  */
 import type { Message, ParseLimits } from '../reports/parse/types.ts'
 

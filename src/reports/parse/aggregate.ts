@@ -11,6 +11,7 @@ import { createMarkup, type MarkupEvents, type Name } from './markup.ts'
 import { isComplete, readMetadata, type RawMetadata, type RawPolicy } from './metadata.ts'
 import { createRecordReader, emptyRecord, pushLimited, type RawRecord } from './record.ts'
 import { createRepairs, quote, type Repairs } from './repairs.ts'
+import { packRows } from './wire.ts'
 import type { DmarcMeta, DmarcRow, DmarcTotals, Emit, Origin, RejectionCode } from './types.ts'
 
 const TEXT_CHARS_MAX = 4096
@@ -145,8 +146,9 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
   }
 
   function beginPolicy(): void {
-    target = {}
-    if (report!.policy === null) report!.policy = target as RawPolicy
+    const policy: RawPolicy = {}
+    target = policy as Record<string, unknown>
+    if (report!.policy === null) report!.policy = policy
     else repairs().add('repeated_element', '<policy_published>')
   }
 
@@ -257,7 +259,7 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
   function flush(current: Report): void {
     if (current.rows.length === 0) return
     const rows = current.rows
-    const json = JSON.stringify(rows)
+    const json = packRows(rows)
     current.hash.update(json.slice(1, -1)).update(',')
     current.rows = []
     current.chars = 0

@@ -16,7 +16,8 @@ export interface InputFile {
   read(buffer: Uint8Array): number
 }
 
-/** Reads one input and emits its messages, the last of them `done`. `onProgress` gets the bytes unpacked so far. */
+/** Reads one input and emits its messages, the last of them `done`. `onProgress` gets the bytes read and
+ * unpacked so far. */
 export function parseReportFile(
   file: InputFile,
   context: ParseContext,
@@ -26,6 +27,8 @@ export function parseReportFile(
   let reports = 0
   let rejected = 0
   let index = 0
+  let total = 0
+  let unpacked = 0
   /** Entries that are no reports: worth a word only when nothing beside them is one. */
   const others: Extract<Message, { type: 'rejected' }>[] = []
   const emit: Emit = (message, rows_json) => {
@@ -54,7 +57,10 @@ export function parseReportFile(
       refused(origin, refusal.code as RejectionCode, refusal.detail)
     },
     repaired: (code) => documents.repairs.add(code),
-    ...(onProgress === undefined ? {} : { progress: onProgress }),
+    progress: (bytes) => {
+      unpacked = bytes
+      onProgress?.(total + unpacked)
+    },
   })
   try {
     if (file.size > context.limits.input_bytes_max) {
@@ -63,12 +69,12 @@ export function parseReportFile(
       })
     }
     const buffer = new Uint8Array(Math.min(CHUNK_BYTES, file.size + 1))
-    let total = 0
     for (let length = file.read(buffer); length > 0; length = file.read(buffer)) {
       total += length
       if (total > context.limits.input_bytes_max) {
         throw refuse('input_too_large', 'The file grew while it was read', { fatal: true })
       }
+      onProgress?.(total + unpacked)
       unpacker.write(buffer.subarray(0, length))
     }
     unpacker.end()
@@ -94,7 +100,7 @@ export function parseReportFile(
     type: 'done',
     reports,
     rejected,
-    unpacked_bytes: unpacker.unpacked_bytes,
+    unpacked_bytes: Math.max(total, unpacked),
     input_kind: inputKind(unpacker.input_kind),
   })
 }

@@ -65,7 +65,7 @@ function readReport(json: Json, options: TlsOptions): void {
   for (const chunk of chunksOf(rows)) {
     const rows_json = JSON.stringify(chunk)
     hash.update(rows_json.slice(1, -1)).update(',')
-    emit({ type: 'records', index, kind: 'tls', rows: chunk }, rows_json)
+    emit({ type: 'records', index, kind: 'tls', rows: chunk })
   }
   const totals: TlsTotals = { policies: rows.length, successful_sessions: 0, failed_sessions: 0 }
   for (const row of rows) {
@@ -114,7 +114,7 @@ function readMeta(json: Json, rows: TlsRow[], options: TlsOptions, repairs: Repa
 function readPeriod(range: unknown, now: number, repairs: Repairs): { date_begin: number; date_end: number } {
   const bounds = (typeof range === 'object' && range !== null ? range : {}) as Json
   const read = (key: string): number | null => {
-    const text = String(bounds[key] ?? '').trim()
+    const text = textOf(bounds[key]) ?? ''
     if (text === '') return null
     const time = readTime(text)
     if (time === null) repairs.add('field_invalid', `${key} ${quote(text)}`)
@@ -224,7 +224,7 @@ function readSessions(json: Json, key: string, repairs: Repairs): number {
     return Number(text)
   }
   if (value === undefined || value === null) repairs.add('field_missing', `${key} is absent, read as 0`)
-  else repairs.add('field_invalid', `${key} ${quote(String(value))}, read as 0`)
+  else repairs.add('field_invalid', `${key} ${quote(JSON.stringify(value))}, read as 0`)
   return 0
 }
 

@@ -345,14 +345,14 @@ export type Message =
   | ({ type: 'end'; index: number; kind: 'failure'; meta: FailureMeta } & FileDigest)
   /** `index` null: no report had begun. `origin` null: the whole input. */
   | { type: 'rejected'; index: number | null; origin: Origin | null; code: RejectionCode; detail: string }
-  /** `unpacked_bytes`: all that came out of the input; `input_kind`: what its first bytes are. */
+  /** `unpacked_bytes`: all that came out of archives, or the input's own length if more; `input_kind`: what its first bytes are. */
   | { type: 'done'; reports: number; rejected: number; unpacked_bytes: number; input_kind: InputKind }
 
 export type InputKind = 'xml' | 'json' | 'mail' | 'gzip' | 'zip' | 'unknown'
 
 /**
  * Where a parser puts its messages. Synchronous: whoever consumes slowly blocks the parser, not the memory.
- * `rows_json` is the JSON of `message.rows` when the parser made it anyway.
+ * `rows_json` is the packed text of `message.rows` (`wire.ts`), which the parser has made for its hash anyway.
  */
 export type Emit = (message: Message, rows_json?: string) => void
 
