@@ -51,7 +51,7 @@ journeys('access, by a person with a browser', (stage) => {
 
     await page.getByRole('row', { name: /siem-pull/ }).click()
     const drawer = page.getByRole('complementary', { name: 'siem-pull' })
-    await drawer.getByText('Active').waitFor()
+    await drawer.getByText('Active', { exact: true }).waitFor()
     expect(await drawer.textContent()).not.toContain(api_key)
     await drawer.getByRole('button', { name: 'Revoke' }).click()
     const sure = page.getByRole('dialog', { name: 'Revoke the key siem-pull?' })
@@ -59,7 +59,7 @@ journeys('access, by a person with a browser', (stage) => {
     expect(await revoke.getAttribute('aria-disabled')).toBe('true')
     await sure.getByLabel('Type siem-pull to confirm').fill('siem-pull')
     await revoke.click()
-    await drawer.getByText('Revoked').first().waitFor()
+    await drawer.getByText('Revoked', { exact: true }).first().waitFor()
     expect((await use('/v1/domains')).status).toBe(401)
   })
 

@@ -101,9 +101,11 @@ journeys('by keyboard alone', (stage) => {
 
   test('one finds an operation in the reference and walks to it by arrows', async () => {
     const page = await stage.open(instance, '/docs')
-    await page.getByRole('heading', { level: 1 }).first().waitFor()
+    const search = page.getByRole('searchbox', { name: 'Search operations' })
+    await search.waitFor()
     await page.keyboard.press('/')
-    expect(await hasFocus(page.getByRole('searchbox', { name: 'Search operations' }))).toBe(true)
+    await page.waitForFunction(() => document.activeElement?.getAttribute('type') === 'search')
+    expect(await hasFocus(search)).toBe(true)
     await page.keyboard.type('verify chain')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
