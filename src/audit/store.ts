@@ -16,8 +16,14 @@ export interface LinkRow {
   seq: number
   entry: string
   hash: Uint8Array
-  salt: Uint8Array | null
-  personal: string | null
+  /** Its personal values; null when it has none, or when they were erased. */
+  beside: Personal | null
+}
+
+export interface Personal {
+  salt: Uint8Array
+  /** Canonical JSON. */
+  body: string
 }
 
 export interface ChainHead {
@@ -105,14 +111,23 @@ export function createAuditStore(db: Pick<Db, 'query'>) {
       return row?.hash ?? null
     },
 
-    /** A stretch of the chain for the verifier, in order. */
-    links(tenantId: string, range: SeqRange, limit: number): Promise<LinkRow[]> {
-      return db.query<LinkRow>(
-        `SELECT e.seq, e.entry, e.hash, p.salt, p.body AS personal
-           FROM audit_entries e LEFT JOIN audit_personal p ON p.tenant_id = e.tenant_id AND p.seq = e.seq
-          WHERE e.tenant_id = ? AND e.seq BETWEEN ? AND ? ORDER BY e.seq LIMIT ?`,
+    /** A stretch of the chain for the verifier, in order. Two plain scans: half the cost of a join. */
+    async links(tenantId: string, range: SeqRange, limit: number): Promise<LinkRow[]> {
+      const between = 'WHERE tenant_id = ? AND seq BETWEEN ? AND ? ORDER BY seq'
+      const rows = await db.query<LinkRow>(
+        `SELECT seq, entry, hash, NULL AS beside FROM audit_entries ${between} LIMIT ?`,
         [tenantId, range.from_seq, range.to_seq, limit],
       )
+      const personal = await db.query<Personal & { seq: number }>(
+        `SELECT seq, salt, body FROM audit_personal ${between}`,
+        [tenantId, range.from_seq, rows.at(-1)?.seq ?? 0],
+      )
+      let next = 0
+      for (const beside of personal) {
+        while (next < rows.length && rows[next]!.seq < beside.seq) next += 1
+        if (rows[next]?.seq === beside.seq) rows[next]!.beside = beside
+      }
+      return rows
     },
   }
 }

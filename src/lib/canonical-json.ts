@@ -7,6 +7,8 @@
  */
 const DEPTH_MAX = 32
 const ASCII_KEY = /^[\x20-\x7e]+$/
+/** Text that JSON writes as it is: ASCII without quotes, backslashes and controls. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
 /** The canonical text of `value`. Throws a TypeError that names the place for anything outside the subset. */
 export function canonicalJson(value: unknown): string {
@@ -17,10 +19,7 @@ function write(value: unknown, at: string, depth: number): string {
   if (depth > DEPTH_MAX) throw new TypeError(`canonical json: nested deeper than ${DEPTH_MAX} at ${at}`)
   if (value === null) return 'null'
   if (typeof value === 'boolean') return value ? 'true' : 'false'
-  if (typeof value === 'string') {
-    if (!value.isWellFormed()) throw new TypeError(`canonical json: lone surrogate at ${at}`)
-    return JSON.stringify(value)
-  }
+  if (typeof value === 'string') return writeString(value, at)
   if (typeof value === 'number') {
     if (!Number.isSafeInteger(value) || Object.is(value, -0)) {
       throw new TypeError(`canonical json: not a safe integer at ${at}`)
@@ -29,6 +28,12 @@ function write(value: unknown, at: string, depth: number): string {
   }
   if (typeof value !== 'object') throw new TypeError(`canonical json: ${typeof value} at ${at}`)
   return Array.isArray(value) ? writeArray(value, at, depth) : writeObject(value, at, depth)
+}
+
+function writeString(text: string, at: string): string {
+  if (PLAIN.test(text)) return `"${text}"`
+  if (!text.isWellFormed()) throw new TypeError(`canonical json: lone surrogate at ${at}`)
+  return JSON.stringify(text)
 }
 
 function writeArray(items: readonly unknown[], at: string, depth: number): string {
@@ -42,14 +47,11 @@ function writeObject(object: object, at: string, depth: number): string {
     throw new TypeError(`canonical json: not a plain object at ${at}`)
   }
   const members: string[] = []
-  for (const [key, member] of Object.entries(object).sort(byKey)) {
+  // Without a comparison sort() goes by UTF-16 code units, as the RFC demands; never by locale.
+  for (const key of Object.keys(object).sort()) {
     if (!ASCII_KEY.test(key)) throw new TypeError(`canonical json: key is not ASCII at ${at}`)
-    members.push(`${JSON.stringify(key)}:${write(member, `${at}.${key}`, depth + 1)}`)
+    const member = (object as Record<string, unknown>)[key]
+    members.push(`${writeString(key, at)}:${write(member, `${at}.${key}`, depth + 1)}`)
   }
   return `{${members.join(',')}}`
-}
-
-/** By UTF-16 code units, as the RFC demands; never by locale. */
-function byKey(a: [string, unknown], b: [string, unknown]): number {
-  return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0
 }
