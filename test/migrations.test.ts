@@ -102,7 +102,7 @@ test('every table is strict', () => {
 
 test('every table is either a tenant’s, and in the list for deletion, or of the installation', () => {
   const db = migrated()
-  const listed = [...tables.TENANT_TABLES, ...tables.INSTALLATION_TABLES].sort()
+  const listed: string[] = [...tables.TENANT_TABLES, ...tables.INSTALLATION_TABLES].sort()
   expect(listed).toEqual(tableNames(db))
   for (const table of tables.TENANT_TABLES) {
     expect([table, columnsOf(db, table).includes('tenant_id')]).toEqual([table, true])

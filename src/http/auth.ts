@@ -70,7 +70,10 @@ export function createAuthenticate(deps: AuthDeps & { failures: Failures }) {
       throw found.refused
     }
     const cookie = sessionCookie(request.headers.get('cookie'), state.secure)
-    if (cookie === null) throw unauthenticated('Send an API key as "Authorization: Bearer …".')
+    if (cookie === null) {
+      deps.failed(state.ip)
+      throw unauthenticated('Send an API key as "Authorization: Bearer …".')
+    }
     const found = await deps.bySession(cookie, state)
     if (!('scopes' in found)) throw found.refused
     if (changes(request.method)) checkOrigin(request, deps.base_origin)
