@@ -2,7 +2,7 @@
  * The composition root: the one place where factories are called and handed to each other. Ports come in, the HTTP
  * application, the services and the way to stop come out. Nothing here knows argv, environment or signals.
  */
-import { Elysia } from 'elysia'
+import { Elysia, t } from 'elysia'
 import { createAuditService } from './audit/service.ts'
 import { createAuditStore } from './audit/store.ts'
 import { createDenials } from './audit/denials.ts'
@@ -21,6 +21,7 @@ import { createIdempotency } from './http/idempotency.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createNotFound } from './http/not-found.ts'
 import { openApiDocument, type RouteLike } from './http/openapi.ts'
+import { op } from './http/schema.ts'
 import { createPager } from './http/pagination.ts'
 import { createLimiter } from './http/rate-limit.ts'
 import { findState, stateOf } from './http/request.ts'
@@ -176,6 +177,11 @@ export async function createApp(ports: AppPorts) {
   })
   const ui = createStatic(ports.loadAssets)
   let document: Record<string, unknown> | null = null
+  const page = async (request: Request): Promise<Response> => {
+    const found = await ui.serve(request)
+    if (found !== null) return found
+    throw notFound('GET', stateOf(request).path)
+  }
   // Read at the first request, when all routes are there.
   let routes: readonly RouteLike[] = []
   const notFound = createNotFound(() => routes)
@@ -234,15 +240,8 @@ export async function createApp(ports: AppPorts) {
       () => (document ??= openApiDocument(routes, { version: ports.version, server_url: ports.baseUrl() })),
       { detail: { hide: true } },
     )
-    .get(
-      '/*',
-      async ({ request }) => {
-        const page = await ui.serve(request)
-        if (page !== null) return page
-        throw notFound('GET', stateOf(request).path)
-      },
-      { detail: { hide: true } },
-    )
+    .get('/setup', ({ request }) => page(request), SETUP_PAGE)
+    .get('/*', ({ request }) => page(request), { detail: { hide: true } })
 
   routes = http.routes
 
@@ -277,6 +276,15 @@ export async function createApp(ports: AppPorts) {
       metrics.close()
     },
   }
+}
+
+/** The one page that shares its path with an operation of the API. */
+const SETUP_PAGE = {
+  tags: ['Sign-in'],
+  ...op('public', {
+    summary: 'The page that a setup link opens',
+    answers: { 200: { description: 'The page.', content: { 'text/html': { schema: t.String() } } } },
+  }),
 }
 
 /** Who the client of a request is, seen through the proxies that the operator named. */

@@ -1,6 +1,7 @@
 import { t } from 'elysia'
 import {
   FieldsQuery,
+  Int,
   IsoTime,
   Literals,
   Nullable,
@@ -22,7 +23,7 @@ const ACTIONS = Object.keys(AUDIT_ACTIONS) as AuditAction[]
 
 export const AuditEntry = t.Object(
   {
-    seq: t.Integer({ minimum: 1, description: 'Ascends by one within a tenant, without a gap.' }),
+    seq: Int({ minimum: 1, description: 'Ascends by one within a tenant, without a gap.' }),
     ts: IsoTime,
     actor: t.Object({
       type: Literals(['user', 'key', 'operator', 'cli', 'system', 'anonymous']),
@@ -61,19 +62,19 @@ export const AuditActionList = t.Object({
 export const Verification = t.Object(
   {
     ok: t.Boolean(),
-    from_seq: Nullable(t.Integer()),
-    to_seq: Nullable(t.Integer()),
-    checked: t.Integer(),
-    head: Nullable(t.Object({ seq: t.Integer(), hash: Hash })),
+    from_seq: Nullable(Int()),
+    to_seq: Nullable(Int()),
+    checked: Int(),
+    head: Nullable(t.Object({ seq: Int(), hash: Hash })),
     verdicts: t.Object({
       integrity: Literals(['ok', 'failed']),
       completeness: Literals(['ok', 'failed']),
       anchoring: Literals(['none']),
       redaction: Literals(['none', 'redacted']),
     }),
-    redacted: t.Integer({ description: 'Entries whose personal values were erased.' }),
+    redacted: Int({ description: 'Entries whose personal values were erased.' }),
     first_bad: t.Optional(
-      t.Object({ seq: t.Integer(), kind: Literals(['altered', 'missing', 'order', 'truncated']) }),
+      t.Object({ seq: Int(), kind: Literals(['altered', 'missing', 'order', 'truncated']) }),
     ),
     checkpoint: t.Null(),
   },

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { t } from 'elysia'
-import { Body, FieldsQuery, IsoTime, Literals, Nullable, PageQuery, QueryText } from '../http/schema.ts'
+import { Body, FieldsQuery, Int, IsoTime, Literals, Nullable, PageQuery, QueryText } from '../http/schema.ts'
 import { BULK_IDS_MAX } from '../lib/limits.ts'
 import { DOMAIN_SORTS } from './sorts.ts'
 
@@ -10,7 +10,7 @@ export const POLICY_STATES = ['ok', 'missing', 'multiple', 'invalid', 'unknown']
 export const BULK_ACTIONS = ['delete', 'check', 'tag', 'untag'] as const
 const POLICIES = ['none', 'quarantine', 'reject'] as const
 
-const Count = t.Integer({ minimum: 0 })
+const Count = Int({ minimum: 0 })
 const Rate = Nullable(t.Number({ minimum: 0, maximum: 100, description: 'Percent; null without messages.' }))
 const NotYet = t.Null({ description: 'Not checked by this version.' })
 
@@ -29,14 +29,16 @@ export const Domain = t.Object(
       messages: Count,
       pass: Count,
       fail: Count,
-      window_days: t.Integer(),
+      window_days: Int(),
       trend: t.Array(t.Object({ date: t.String({ format: 'date' }), rate: Rate })),
     }),
     dns: t.Object({
       dmarc: t.Object({
         record: Nullable(t.String()),
         state: Literals(POLICY_STATES),
-        found_at: Nullable(t.String({ description: 'The name that has the record: the domain or a parent.' })),
+        found_at: Nullable(
+          t.String({ description: 'The name that has the record: the domain or a parent.' }),
+        ),
         detail: Nullable(t.String()),
       }),
       spf: NotYet,
@@ -73,7 +75,7 @@ export const Domain = t.Object(
     }),
     reports: Count,
     last_report_at: Nullable(IsoTime),
-    version: t.Integer({ minimum: 1 }),
+    version: Int({ minimum: 1 }),
     created_at: IsoTime,
     updated_at: IsoTime,
   },
@@ -86,9 +88,14 @@ const Editable = {
   compliance_threshold: t.Optional(t.Number({ minimum: 0, maximum: 100 })),
   tags: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 20, uniqueItems: true })),
   outbound_ips: t.Optional(
-    t.Array(t.String({ maxLength: 60, description: 'Address or network.' }), { maxItems: 256, uniqueItems: true }),
+    t.Array(t.String({ maxLength: 60, description: 'Address or network.' }), {
+      maxItems: 256,
+      uniqueItems: true,
+    }),
   ),
-  dkim_selectors: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 120 }), { maxItems: 64, uniqueItems: true })),
+  dkim_selectors: t.Optional(
+    t.Array(t.String({ minLength: 1, maxLength: 120 }), { maxItems: 64, uniqueItems: true }),
+  ),
 }
 
 export const DomainCreate = Body({

@@ -6,7 +6,7 @@ export type NotFound = (method: string, path: string) => Problem
 
 /** `routes` is read at the first miss, when all of them are there. */
 export function createNotFound(routes: () => readonly RouteLike[]): NotFound {
-  let table: { pattern: RegExp; methods: Set<string> }[] | null = null
+  let table: { pattern: RegExp; methods: Set<string>; literal: boolean }[] | null = null
   const build = () => {
     const by_path = new Map<string, Set<string>>()
     for (const route of routes()) {
@@ -16,13 +16,14 @@ export function createNotFound(routes: () => readonly RouteLike[]): NotFound {
     return [...by_path].map(([path, methods]) => ({
       pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}/?$`),
       methods,
+      literal: !path.includes(':'),
     }))
   }
   return (method, path) => {
     table ??= build()
-    const allowed = new Set(
-      table.filter((each) => each.pattern.test(path)).flatMap((each) => [...each.methods]),
-    )
+    const matching = table.filter((each) => each.pattern.test(path))
+    const named = matching.filter((each) => each.literal)
+    const allowed = new Set((named.length > 0 ? named : matching).flatMap((each) => [...each.methods]))
     if (allowed.size === 0 || allowed.has(method))
       return problem('not_found', 'There is nothing at this path.')
     const allow = [...allowed].sort().join(', ')

@@ -165,7 +165,7 @@ function headerParameters(route: DocumentedRoute): Json[] {
       in: 'header',
       required: false,
       description: 'The ETag of the version that is to be changed.',
-      schema: text,
+      schema: { type: 'string', pattern: '^"v[0-9]+"$' },
     })
   }
   return out
@@ -201,6 +201,10 @@ function responsesOf(route: DocumentedRoute, components: Record<string, unknown>
   for (const code of problemsOf(route)) {
     const { status } = PROBLEMS[code]
     by_status.set(status, (by_status.get(status) ?? new Set()).add(code))
+  }
+  // Answered by the server before there is a request: without a body.
+  if (route.hooks.query !== undefined) {
+    responses['431'] = { description: 'The address and the headers together are too long.' }
   }
   for (const [status, codes] of [...by_status].sort(([a], [b]) => a - b)) {
     if (responses[status] === undefined) responses[status] = problemAnswer(status, [...codes])

@@ -3,7 +3,7 @@
  * Answers are documented (and checked in tests), not validated at run time: they are ours.
  */
 import { t } from 'elysia'
-import type { TObject, TProperties, TSchema, TUnsafe } from '@sinclair/typebox'
+import { type TObject, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import { PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, QUERY_TEXT_CHARS_MAX } from '../lib/limits.ts'
 
 /** A body: members that the schema does not name are refused, not dropped. */
@@ -13,6 +13,9 @@ export function Body<T extends TProperties>(
 ): TObject<T> {
   return t.Object(properties, { additionalProperties: false, ...options })
 }
+
+/** An integer, and nothing that only looks like one (Elysia's own also takes digits in a string). */
+export const Int = (options: Record<string, unknown> = {}) => Type.Integer(options)
 
 export const IsoTime = t.String({ format: 'date-time', examples: ['2026-01-15T12:00:00.000Z'] })
 export const Nullable = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()])
@@ -47,10 +50,15 @@ export function QueryInt(minimum: number, maximum: number, options: Record<strin
 export const QueryText = (description: string, options: Record<string, unknown> = {}) =>
   t.Optional(t.String({ maxLength: QUERY_TEXT_CHARS_MAX, description, ...options }))
 
+/** A plain date, as most will send it; timestamps are read too. */
+const TIME_PATTERN =
+  '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])(T[0-2][0-3]:[0-5][0-9]:[0-5][0-9](\\.[0-9]{3})?Z)?$'
+
 export const QueryTime = (description: string) =>
   t.Optional(
     t.String({
       maxLength: 40,
+      'x-openapi': { pattern: TIME_PATTERN },
       description: `${description} ISO 8601 date or timestamp; a date means 00:00Z.`,
       examples: ['2026-01-15'],
     }),
@@ -71,6 +79,7 @@ export const FieldsQuery = {
   fields: t.Optional(
     t.String({
       maxLength: 2000,
+      'x-openapi': { pattern: '^[a-z0-9_.,]+$' },
       description: 'Comma list of members to answer, dots for nested ones. `id` is always there.',
     }),
   ),

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { IsoTime, Literals, Nullable } from '../http/schema.ts'
+import { Int, IsoTime, Literals, Nullable } from '../http/schema.ts'
 
 const Scalar = t.Union([t.String(), t.Number(), t.Boolean(), t.Null()])
 
@@ -11,9 +11,9 @@ export const Instance = t.Object(
     base_url: t.String(),
     data: t.Object({
       path: t.String(),
-      database_bytes: t.Integer(),
-      blobs_bytes: Nullable(t.Integer()),
-      free_bytes: Nullable(t.Integer()),
+      database_bytes: Int(),
+      blobs_bytes: Nullable(Int()),
+      free_bytes: Nullable(Int()),
     }),
     tls: t.Object({
       mode: t.String(),
@@ -41,7 +41,7 @@ export type InstanceDto = typeof Instance.static
 export const Backup = t.Object(
   {
     name: t.String(),
-    bytes: t.Integer(),
+    bytes: Int(),
     created_at: IsoTime,
     verified: t.Boolean(),
     kind: Literals(['nightly', 'manual', 'migration']),

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { Body, FieldsQuery, IsoTime, Literals, Nullable, PageQuery, QueryText } from '../http/schema.ts'
+import { Body, FieldsQuery, Int, IsoTime, Literals, Nullable, PageQuery, QueryText } from '../http/schema.ts'
 import { KEY_CIDRS_MAX, ROLL_OVERLAP_HOURS_MAX } from '../lib/limits.ts'
 
 const Scope = t.String({ maxLength: 40, examples: ['reports:write'] })
@@ -63,7 +63,7 @@ export const KeyUpdate = Body(
 export type KeyUpdateInput = typeof KeyUpdate.static
 
 export const KeyRoll = Body({
-  overlap_hours: t.Integer({
+  overlap_hours: Int({
     minimum: 0,
     maximum: ROLL_OVERLAP_HOURS_MAX,
     description: 'How long the old key goes on.',

@@ -1,15 +1,15 @@
 import { t } from 'elysia'
-import { Body, IsoTime, Literals, Nullable, PageQuery, QueryText } from '../http/schema.ts'
+import { Body, Int, IsoTime, Literals, Nullable, PageQuery, QueryText } from '../http/schema.ts'
 import { RATE_LIMIT_MAX } from '../lib/limits.ts'
 
 const PLANS = ['free', 'pro', 'enterprise'] as const
 const Name = t.String({ minLength: 1, maxLength: 100, pattern: '\\S', examples: ['Northlight Labs'] })
-const Rate = t.Integer({ minimum: 1, maximum: RATE_LIMIT_MAX })
+const Rate = Int({ minimum: 1, maximum: RATE_LIMIT_MAX })
 const Threshold = t.Number({ minimum: 0, maximum: 100, examples: [95] })
 
 export const Limits = t.Object(
   {
-    domains: Nullable(t.Integer({ minimum: 1, maximum: 100_000 })),
+    domains: Nullable(Int({ minimum: 1, maximum: 100_000 })),
     key_per_minute: Rate,
     tenant_per_minute: Rate,
     phishing_upload_per_minute: Rate,
@@ -27,7 +27,7 @@ export const Settings = t.Object(
     plan: Literals(PLANS),
     limits: Limits,
     default_compliance_threshold: Threshold,
-    version: t.Integer(),
+    version: Int(),
     created_at: IsoTime,
     updated_at: IsoTime,
   },
@@ -50,8 +50,8 @@ export const Tenant = t.Object(
     plan: Literals(PLANS),
     status: Literals(['active', 'suspended']),
     limits: Limits,
-    users: t.Integer(),
-    domains: t.Integer(),
+    users: Int(),
+    domains: Int(),
     created_at: IsoTime,
   },
   { title: 'Tenant' },

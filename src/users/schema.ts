@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { Body, IsoTime, Literals, Nullable, PageQuery, QueryText } from '../http/schema.ts'
+import { Body, Int, IsoTime, Literals, Nullable, PageQuery, QueryText } from '../http/schema.ts'
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from '../lib/limits.ts'
 import { Limits } from '../tenants/schema.ts'
 
@@ -63,7 +63,7 @@ export const Me = t.Object(
         email: t.String(),
         is_operator: t.Boolean(),
         totp_enabled: t.Boolean(),
-        recovery_codes_left: t.Integer(),
+        recovery_codes_left: Int(),
       }),
     ),
     key: Nullable(t.Object({ id: t.String(), name: t.String() })),
