@@ -31,8 +31,6 @@ export const AUDIT_ACTIONS = {
   'keys.roll': 'Replaced an API key',
   'keys.revoke': 'Revoked an API key',
 
-  'users.create': 'Created a user',
-  'users.update': 'Changed a user',
   'users.role': "Changed a user's role",
   'users.remove': 'Removed a user from the tenant',
   'users.reset_link': 'Made a password reset link',
@@ -53,29 +51,18 @@ export const AUDIT_ACTIONS = {
 
   'reports.upload': 'Uploaded reports',
   'reports.import': 'Imported reports from a folder',
-  'reports.create': 'A report was accepted',
-  'reports.supersede': 'A report replaced an earlier one',
-  'reports.reject': 'A report file was refused',
   'reports.reparse': 'Read stored reports again',
   'reports.raw': 'Downloaded the original of a report',
   'reports.export': 'Exported reports',
-  'reports.delete': 'Deleted reports',
 
   'audit.export': 'Exported the audit log',
   'audit.verify': 'Verified the audit log',
-  'audit.erase': 'Erased personal values from the audit log',
 
-  'instance.setup': 'Set up this installation',
-  'instance.setup_link': 'Made a new setup link',
   'instance.start': 'Wardpost started',
   'instance.stop': 'Wardpost stopped',
-  'instance.migrate': 'Brought the data to a new version',
   'instance.restore': 'Restored from a backup',
-  'instance.settings': 'Changed settings of the installation',
   'backups.create': 'Made a backup',
-  'backups.failed': 'A backup failed',
   'backups.delete': 'Deleted an old backup',
-  'jobs.run': 'Started a job by hand',
 } as const satisfies Record<string, string>
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS

@@ -23,7 +23,7 @@ beforeEach(async () => {
     finish: () => Promise.resolve(),
     release() {},
   }
-  const guard = createGuard({ idempotency, denied() {} })
+  const guard = createGuard({ idempotency, async denied() {} })
   const pager = createPager(createCursors(new Uint8Array(32)))
   const audit = createAuditService({
     store: createAuditStore(t.db),
