@@ -21,8 +21,10 @@ export class ApiProblem extends Error {
   readonly errors: FieldError[]
   readonly extra: Record<string, unknown>
   readonly request_id: string | null
+  /** How long to wait before asking again (429). */
+  readonly retry_after_ms: number | null
 
-  constructor(status: number, body: Record<string, unknown>) {
+  constructor(status: number, body: Record<string, unknown>, retry_after_s?: string | null) {
     const title = typeof body['title'] === 'string' ? body['title'] : 'The server answered with an error'
     const detail = typeof body['detail'] === 'string' ? body['detail'] : title
     super(detail)
@@ -32,6 +34,7 @@ export class ApiProblem extends Error {
     this.detail = detail
     this.errors = Array.isArray(body['errors']) ? (body['errors'] as FieldError[]) : []
     this.extra = body
+    this.retry_after_ms = /^\d+$/.test(retry_after_s ?? '') ? Number(retry_after_s) * 1000 : null
     this.request_id = typeof body['request_id'] === 'string' ? body['request_id'] : null
   }
 }
@@ -42,8 +45,8 @@ export interface Options {
   query?: Query
   /** Sent as JSON. */
   body?: unknown
-  /** Sent as it is. */
-  raw?: { body: Blob | string; type: string }
+  /** Sent as multipart/form-data. */
+  form?: FormData
   headers?: Record<string, string>
   /** The version last read: sent as `If-Match`. */
   version?: number | undefined
@@ -95,18 +98,17 @@ function idempotencyKey(): string {
 
 async function send(method: string, path: string, options: Options): Promise<Response> {
   const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
-  let body: Blob | string | undefined
-  if (options.raw !== undefined) {
-    body = options.raw.body
-    headers['content-type'] = options.raw.type
+  let body: FormData | string | undefined
+  if (options.form !== undefined) {
+    body = options.form
   } else if (options.body !== undefined) {
     body = JSON.stringify(options.body)
     headers['content-type'] = 'application/json'
   }
-  if (method === 'POST' && path.startsWith('/v1/') && options.raw === undefined) {
+  if (method === 'POST' && path.startsWith('/v1/') && options.form === undefined) {
     headers['idempotency-key'] = idempotencyKey()
   }
-  if (options.version !== undefined) headers['if-match'] = `"${options.version}"`
+  if (options.version !== undefined) headers['if-match'] = `"v${options.version}"`
   try {
     const answer = await fetch(address(path, options.query), {
       method,
@@ -140,7 +142,7 @@ async function toProblem(answer: Response, stay: boolean): Promise<ApiProblem> {
   } catch {
     body = { title: `The server answered ${answer.status}` }
   }
-  const found = new ApiProblem(answer.status, body)
+  const found = new ApiProblem(answer.status, body, answer.headers.get('retry-after'))
   if (found.code === 'setup_required' && location.pathname !== '/setup') leave('/setup')
   if (answer.status === 401 && !stay && location.pathname !== '/login') {
     const back = returnTo()
@@ -166,20 +168,11 @@ export const api = {
     call<T>('PATCH', path, { ...options, body }),
   delete: <T = void>(path: string, options: Options = {}) => call<T>('DELETE', path, options),
   /**
-   * Sends bytes as they are. An upload that was refused as a whole (422) still carries a result per file, so its
-   * body is given back instead of being thrown.
+   * Sends files as a form. An upload that was refused as a whole (422) still carries a result per file, so its body
+   * is given back instead of being thrown.
    */
-  async upload<T>(
-    path: string,
-    blob: Blob,
-    headers: Record<string, string>,
-    signal?: AbortSignal,
-  ): Promise<T> {
-    const answer = await send('POST', path, {
-      raw: { body: blob, type: 'application/octet-stream' },
-      headers,
-      signal,
-    })
+  async upload<T>(path: string, form: FormData, signal?: AbortSignal): Promise<T> {
+    const answer = await send('POST', path, { form, signal })
     if (answer.ok) return (await answer.json()) as T
     if (answer.status === 422) {
       const body = (await answer.clone().json()) as Record<string, unknown>

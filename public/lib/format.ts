@@ -1,6 +1,6 @@
 /** How figures, times and sizes are written. Times are UTC everywhere; the zone is said once per view. */
 
-const SPACE = '\u202f'
+const SPACE = '\u00a0'
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 export const DAY_MS = 86_400_000

@@ -9,7 +9,7 @@ export interface AuthState {
   setup_required: boolean
   authenticated: boolean
   version: string
-  base_url: string | null
+  base_url: string
 }
 
 export type Role = 'owner' | 'admin' | 'analyst' | 'viewer'
@@ -131,8 +131,12 @@ export interface Source {
   last_seen: string
 }
 
-/** A thing that had to be put right in a report; servers may name it by code alone. */
-export type Repair = string | { code: string; detail?: string; count?: number }
+/** A thing that had to be put right in a report. */
+export interface Repair {
+  code: string
+  detail: string
+  count: number
+}
 
 export interface Report {
   id: string
@@ -183,6 +187,9 @@ export interface ReportRecord {
 }
 
 export interface UploadEntry {
+  /** Name inside an archive or mail. */
+  entry?: string
+  revision_of?: string
   status: 'created' | 'duplicate' | 'revision' | 'rejected'
   id?: string
   kind?: 'dmarc' | 'tls' | 'failure'
@@ -217,30 +224,51 @@ export interface Summary {
   last_report_at: string | null
 }
 
-export interface TlsReport {
-  id: string
-  domain: string
-  domain_id?: string | null
-  org_name: string
-  report_id: string
-  date_begin: string
-  date_end: string
-  totals?: { success: number; failure: number }
-  policies?: unknown[]
-  file?: { name: string | null; sha256: string; bytes: number; kind: string }
-  repairs?: Repair[]
+export interface Origin {
+  source: string
+  file: { name: string; sha256: string; bytes: number; kind: string }
+  repairs: Repair[]
   created_at: string
-  [member: string]: unknown
 }
 
-export interface FailureReport {
+export interface TlsReport extends Origin {
   id: string
-  domain: string | null
-  domain_id?: string | null
-  source_ip?: string | null
-  arrived_at?: string | null
-  created_at: string
-  [member: string]: unknown
+  org_name: string
+  contact: string | null
+  report_id: string
+  domains: string[]
+  date_begin: string
+  date_end: string
+  successful_sessions: number
+  failed_sessions: number
+  revision_of?: string
+}
+
+export interface TlsFailure {
+  result_type: string
+  sending_mta_ip: string | null
+  receiving_mx_hostname: string | null
+  receiving_ip: string | null
+  failed_session_count: number
+  failure_reason_code: string | null
+}
+
+export interface TlsPolicy {
+  policy_type: string
+  policy_domain: string
+  mx_host: string[]
+  successful_sessions: number
+  failed_sessions: number
+  failures: TlsFailure[]
+}
+
+export interface FailureReport extends Origin {
+  id: string
+  reported_domain: string
+  source_ip: string | null
+  auth_failure: string | null
+  arrived_at: string | null
+  subject: string | null
 }
 
 export interface RejectedFile {

@@ -91,11 +91,12 @@ function TenantSwitch() {
     <Menu
       align="start"
       trigger={
-        <button type="button" className="tenant" aria-label={`Organisation: ${me.tenant.name}`}>
+        <button type="button" className="tenant" title={me.tenant.name}>
+          <b className="vh">Organisation: {me.tenant.name}</b>
           <span className="tenant__m" aria-hidden="true">
             {initials(me.tenant.name)}
           </span>
-          <span className="tenant__n">
+          <span className="tenant__n" aria-hidden="true">
             <b className="cut">{me.tenant.name}</b>
             <small className="cut">
               {plan}

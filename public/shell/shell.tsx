@@ -116,7 +116,13 @@ function SettingsTabs({ current }: { current: string }) {
 function usePaletteKey(setOpen: (open: boolean) => void): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return
+      if (
+        event.key.toLowerCase() !== 'k' ||
+        !(event.metaKey || event.ctrlKey) ||
+        event.shiftKey ||
+        event.altKey
+      )
+        return
       event.preventDefault()
       setOpen(document.querySelector('dialog[open]') === null)
     }
@@ -157,8 +163,10 @@ function useEntries(): PaletteEntry[] {
   if (me.user?.is_operator === true) entries.push(to('Go to', 'Instance', 'instance', '/settings/instance'))
   entries.push(to('Go to', 'Account', 'user', '/account'), to('Go to', 'API documentation', 'book', '/docs'))
   if (covers(me.scopes, 'domains:write')) entries.push(to('Do', 'Add a domain', 'plus', '/domains?add=1'))
-  if (covers(me.scopes, 'reports:write')) entries.push(to('Do', 'Upload reports', 'upload', '/reports/upload'))
-  if (covers(me.scopes, 'audit:read')) entries.push(to('Do', 'Verify the audit chain', 'audit', '/audit?verify=1'))
+  if (covers(me.scopes, 'reports:write'))
+    entries.push(to('Do', 'Upload reports', 'upload', '/reports/upload'))
+  if (covers(me.scopes, 'audit:read'))
+    entries.push(to('Do', 'Verify the audit chain', 'audit', '/audit?verify=1'))
   entries.push(
     {
       group: 'Do',

@@ -34,10 +34,10 @@ export function TopBar({ crumbs, onMenu, menuOpen, onPalette }: TopBarProps) {
         onClick={onMenu}
       />
       <Breadcrumb items={crumbs} />
-      <button type="button" className="palette" onClick={onPalette} aria-label="Search or jump to" aria-haspopup="dialog">
+      <button type="button" className="palette" onClick={onPalette} aria-haspopup="dialog">
         <Icon name="search" />
         <span>Search or jump to</span>
-        <kbd>{isApple() ? '⌘K' : 'Ctrl K'}</kbd>
+        <kbd aria-hidden="true">{isApple() ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       <ThemeMenu />
       <AccountMenu />
@@ -82,7 +82,8 @@ function AccountMenu() {
   return (
     <Menu
       trigger={
-        <button type="button" className="me" aria-label={`Account: ${name}`}>
+        <button type="button" className="me">
+          <span className="vh">Account: {name}</span>
           <span aria-hidden="true">{initials(name)}</span>
         </button>
       }

@@ -25,8 +25,13 @@ export interface ChartProps {
   max?: number
   limit?: { value: number; label: string } | undefined
   height?: number
-  /** The sentence of a day below the chart. */
-  readout: (index: number) => ReactNode
+  /** The sentence of a day below the chart; none where another chart on the same days says it. */
+  readout?: (index: number) => ReactNode
+  /** The chosen day, when several charts share it. */
+  at?: number | null
+  onAt?: (index: number | null) => void
+  /** Room at the right for the last value and the limit, in px. */
+  room?: number
 }
 
 const Plot = lazy(() => import('./plot.tsx'))
@@ -37,7 +42,9 @@ const Plot = lazy(() => import('./plot.tsx'))
  */
 export function Chart(props: ChartProps) {
   const { days, readout, label, height = 176 } = props
-  const [at, setAt] = useState<number | null>(null)
+  const [own, setOwn] = useState<number | null>(null)
+  const at = props.at === undefined ? own : props.at
+  const setAt = props.onAt ?? setOwn
   const shown = at === null || at >= days.length ? days.length - 1 : at
   const keys = (event: KeyboardEvent) => {
     const moves: Record<string, number> = {
@@ -71,7 +78,7 @@ export function Chart(props: ChartProps) {
           <Plot {...props} height={height} at={at} onAt={setAt} />
         </Suspense>
       </div>
-      {shown >= 0 && <figcaption className="readout">{readout(shown)}</figcaption>}
+      {shown >= 0 && readout !== undefined && <figcaption className="readout">{readout(shown)}</figcaption>}
     </figure>
   )
 }

@@ -56,7 +56,8 @@ export function Scale({ value, before, limit, min = 0, max = 100 }: ScaleProps) 
         </span>
       )}
       <span className="scale__tick is-end" style={{ left: '100%' }}>
-        <span>{max}</span>
+        {/* The limit's label needs the room when it is close to the end. */}
+        {(limit === undefined || (limit - min) / (max - min) < 0.86) && <span>{max}</span>}
       </span>
       <span className="scale__needle" style={{ left: at(value) }} />
       {before !== undefined && <span className="scale__needle is-was" style={{ left: at(before) }} />}

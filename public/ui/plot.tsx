@@ -5,7 +5,11 @@ import { day } from '../lib/format.ts'
 import { useShownTheme } from '../lib/theme.ts'
 import type { ChartColour, ChartProps } from './chart.tsx'
 
-type PlotProps = ChartProps & { height: number; at: number | null; onAt: (index: number | null) => void }
+type PlotProps = Omit<ChartProps, 'at' | 'onAt'> & {
+  height: number
+  at: number | null
+  onAt: (index: number | null) => void
+}
 
 interface Palette {
   axis: string
@@ -87,7 +91,7 @@ function options(props: PlotProps, colours: Palette, width: number): uPlot.Optio
   const bars = uPlot.paths.bars?.({ size: [0.82, 48], gap: 0 })
   const drawn = props.kind === 'bars' ? props.series.toReversed() : props.series
   const spline = props.kind === 'line'
-  const gap_right = spline ? 64 : 8
+  const gap_right = props.room ?? (spline ? 64 : 18)
   return {
     width,
     height: props.height,
@@ -95,10 +99,7 @@ function options(props: PlotProps, colours: Palette, width: number): uPlot.Optio
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: spline } },
     scales: {
-      x: {
-        time: false,
-        range: () => (spline ? [0, Math.max(1, props.days.length - 1)] : [-0.6, props.days.length - 0.4]),
-      },
+      x: { time: false, range: () => [-0.6, props.days.length - 0.4] },
       y: { range: (_plot, low, high) => span(props, low, high) },
     },
     axes: [
