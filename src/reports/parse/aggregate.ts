@@ -11,10 +11,14 @@ import { createMarkup, type MarkupEvents, type Name } from './markup.ts'
 import { isComplete, readMetadata, type RawMetadata, type RawPolicy } from './metadata.ts'
 import { createRecordReader, emptyRecord, pushLimited, type RawRecord } from './record.ts'
 import { createRepairs, quote, type Repairs } from './repairs.ts'
+import { createTexts } from './texts.ts'
 import { packRows } from './wire.ts'
 import type { DmarcMeta, DmarcRow, DmarcTotals, Emit, Origin, RejectionCode } from './types.ts'
 
 const TEXT_CHARS_MAX = 4096
+/** Kept of a value while it comes: more than stays, so that a longer one is noticed. */
+const PIECE_CHARS_MAX = 2 * TEXT_CHARS_MAX
+const TEXTS = createTexts()
 const RECORD_CHARS_MAX = 64 * 1024
 const CHUNK_ROWS = 500
 const CHUNK_CHARS = 128 * 1024
@@ -82,7 +86,8 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
   let record_chars = 0
   let leaf: string | null = null
   let text = ''
-  let overlong = false
+  /** `text` is one piece of printable characters: nothing to clean. */
+  let plain = false
   /** Depth inside an element that is skipped. */
   let skipping = 0
   let depth = 0
@@ -97,9 +102,15 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     list: () => repairs().list(),
   })
 
-  function onText(piece: string): void {
-    if (text.length < TEXT_CHARS_MAX) text += piece
-    else if (piece.trim() !== '') overlong = true
+  function onText(source: string, start: number, end: number): void {
+    if (text === '') {
+      const known = TEXTS.at(source, start, end)
+      plain = known !== null
+      text = known ?? source.slice(start, Math.min(end, start + PIECE_CHARS_MAX))
+      return
+    }
+    plain = false
+    if (text.length < PIECE_CHARS_MAX) text += source.slice(start, Math.min(end, start + PIECE_CHARS_MAX))
   }
 
   function open(name: Name, attributes: () => string): void {
@@ -172,9 +183,9 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     const key = leaf!
     leaf = null
     events.wants_text = container?.kind === 'reason'
-    if (text.length > TEXT_CHARS_MAX || overlong) repairs().add('text_truncated', `<${key}>`)
-    overlong = false
-    let value = cleanText(text, dropped)
+    if (text.length > TEXT_CHARS_MAX) repairs().add('text_truncated', `<${key}>`)
+    let value = plain || text === '' ? text : cleanText(text, dropped)
+    plain = false
     text = ''
     if (record !== null && (record_chars += value.length) > RECORD_CHARS_MAX) {
       repairs().add('text_truncated', `<${key}> of a record longer than ${RECORD_CHARS_MAX} characters`)

@@ -28,7 +28,6 @@ export function decodeEntities(text: string): string {
 
 /** The text of an element: entities decoded, forbidden characters dropped (and counted), white space trimmed. */
 export function cleanText(text: string, dropped: (count: number) => void): string {
-  if (isPlain(text)) return text
   if (!SUSPECT.test(text)) {
     const trimmed = text.trim()
     return trimmed.length > TEXT_CHARS_MAX ? trimmed.slice(0, TEXT_CHARS_MAX) : trimmed
@@ -37,16 +36,6 @@ export function cleanText(text: string, dropped: (count: number) => void): strin
   const clean = decoded.replace(FORBIDDEN, '')
   if (clean.length !== decoded.length) dropped(decoded.length - clean.length)
   return clean.trim().slice(0, TEXT_CHARS_MAX)
-}
-
-/** Printable ASCII without spaces and &, as nearly every value is; a loop is faster than an expression here. */
-function isPlain(text: string): boolean {
-  if (text.length > TEXT_CHARS_MAX) return false
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code <= 32 || code >= 127 || code === 38) return false
-  }
-  return true
 }
 
 /** `repaired`: what a person should know about; null when only the spelling is now canonical. */

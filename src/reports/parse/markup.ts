@@ -1,10 +1,13 @@
 /**
- * XML as it comes, over the tokenizer of htmlparser2: streams, expands nothing, allows no DTD, bounds every token and
- * the depth, takes bare `<` as text, closes what was left open. Gives elements by local name in lower case.
+ * XML as it comes: streams, expands nothing, allows no DTD, bounds every token and the depth, takes bare `<` as text,
+ * closes what was left open. Gives elements by local name in lower case. Nearly all of a report is `<name>text</name>`:
+ * that is read directly; everything else (attributes, comments, CDATA, declarations, broken tags) goes through the
+ * tokenizer of htmlparser2 in XML mode. Measured: three times as fast as the tokenizer alone.
  */
 import { Tokenizer } from 'htmlparser2'
 import { refuse } from '../../lib/refusal.ts'
 import type { Repairs } from './repairs.ts'
+import { isAt } from './texts.ts'
 
 /** A tag, comment, CDATA section or declaration may be this long. */
 const TOKEN_CHARS_MAX = 64 * 1024
@@ -12,6 +15,9 @@ const DEPTH_MAX = 16
 const NAMES_CACHED_MAX = 256
 const RECENT = 1024
 const NAME_CHARS_MAX = 64
+const ATTRIBUTE_CHARS_MAX = 1024
+const SLASH = 47
+const GREATER = 62
 
 /** An element name as it was met: spelling, local name in lower case, and the number its user knows it by. */
 export interface Name {
@@ -60,18 +66,11 @@ export function createNames(known: ReadonlyMap<string, number>): Names {
   }
 }
 
-/** A loop over the letters is four times faster here than `startsWith`. */
-function isAt(raw: string, text: string, start: number, length: number): boolean {
-  if (raw.length !== length) return false
-  for (let i = 0; i < length; i++) if (raw.charCodeAt(i) !== text.charCodeAt(start + i)) return false
-  return true
-}
-
 export interface MarkupEvents {
   /** `attributes` gives the raw text of the tag's attributes. */
   open(name: Name, attributes: () => string): void
-  /** Only called while `wants_text`. */
-  text(text: string): void
+  /** The characters from `start` to `end` of `source`. Only called while `wants_text`. */
+  text(source: string, start: number, end: number): void
   wants_text: boolean
   close(name: Name): void
   /** An end tag without its start. */
@@ -87,26 +86,18 @@ export interface Markup {
 }
 
 export function createMarkup(events: MarkupEvents, names: Names, repairs: Repairs): Markup {
-  let buffer = ''
-  /** Position of `buffer[0]` in the document. */
-  let base = 0
-  /** Everything before this position was dealt with. */
-  let mark = 0
   const stack: Name[] = []
-  /** The start tag being read; null when it is no tag at all but text. */
-  let tag: Name | null = null
-  let tag_start = 0
-  let tag_name_end = 0
+  /** A beginning of a tag at the end of a piece. */
+  let held = ''
+  const slow = createSlowLane()
 
-  const slice = (start: number, end: number): string => buffer.slice(start - base, end - base)
-
-  const openTag = (name: Name, attributes: () => string): void => {
+  function openTag(name: Name, attributes: () => string): void {
     if (stack.length >= DEPTH_MAX) throw refuse('too_deep', `Elements are nested more than ${DEPTH_MAX} deep`)
     stack.push(name)
     events.open(name, attributes)
   }
 
-  const closeTag = (name: Name | null): void => {
+  function closeTag(name: Name | null): void {
     const top = stack[stack.length - 1]
     if (top !== undefined && top === name) {
       stack.pop()
@@ -126,90 +117,178 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
     events.close(stack.pop()!)
   }
 
-  const attributes = (): string => slice(tag_name_end, Math.min(base + buffer.length, tag_name_end + 1024))
-
-  const endOfTag = (end: number, self_closing: boolean): void => {
-    if (tag === null) bareMarkup(slice(tag_start, end + 1))
-    else {
-      openTag(tag, attributes)
-      if (self_closing) closeTag(tag)
-    }
-    mark = end + 1
-  }
-
   /** `<a@b.c>` is an address and `x<y</z>` a bare sign before an end tag, not elements. */
-  const bareMarkup = (raw: string): void => {
+  function bareMarkup(raw: string): void {
     repairs.add('bare_markup')
     const last = raw.lastIndexOf('<')
     const inner = last > 0 ? /^<(\/?)([\w.:-]+)\s*>$/.exec(raw.slice(last)) : null
-    if (inner === null) {
-      if (events.wants_text) events.text(raw)
-      return
-    }
-    if (events.wants_text) events.text(raw.slice(0, last))
+    if (events.wants_text) events.text(raw, 0, inner === null ? raw.length : last)
+    if (inner === null) return
     const name = names.of(inner[2]!)
     if (inner[1] === '/') closeTag(name)
-    else if (name !== null) openTag(name, () => '')
+    else if (name !== null) openTag(name, noAttributes)
   }
 
-  const tokenizer = new Tokenizer(
-    { xmlMode: true, decodeEntities: false },
-    {
-      onopentagname(start, end) {
-        tag = names.at(buffer, start - base, end - base)
-        tag_start = start - 1
-        tag_name_end = end
-        mark = tag_start
+  /** Position after the plain tag `<name>` or `</name>` at `lt`, taken; or -1. */
+  function takePlain(text: string, lt: number): number {
+    const top = stack[stack.length - 1]
+    if (text.charCodeAt(lt + 1) === SLASH) {
+      if (top === undefined) return -1
+      const end = lt + 2 + top.raw.length
+      if (text.charCodeAt(end) !== GREATER || !isAt(top.raw, text, lt + 2, top.raw.length)) return -1
+      stack.pop()
+      events.close(top)
+      return end + 1
+    }
+    let end = lt + 1
+    while (isLetter(text.charCodeAt(end))) end++
+    if (text.charCodeAt(end) !== GREATER || end === lt + 1) return -1
+    const name = names.at(text, lt + 1, end)
+    if (name === null) return -1
+    openTag(name, noAttributes)
+    return end + 1
+  }
+
+  /** Whatever is not plain is read by htmlparser2's tokenizer, one construct (up to its `>`) at a time. */
+  function createSlowLane(): SlowLane {
+    let construct = ''
+    /** Position of `construct[0]` in what the tokenizer has seen. */
+    let base = 0
+    let fed = 0
+    let complete = true
+    let tag: Name | null = null
+    let name_end = 0
+    const slice = (start: number, end: number): string => construct.slice(start - base, end - base)
+    const attributes = (): string => slice(name_end, name_end + ATTRIBUTE_CHARS_MAX)
+    const endOfTag = (end: number, self_closing: boolean): void => {
+      complete = true
+      if (tag === null) return bareMarkup(slice(base, end + 1))
+      openTag(tag, attributes)
+      if (self_closing) closeTag(tag)
+    }
+    const done = (): void => {
+      complete = true
+    }
+    const tokenizer = new Tokenizer(
+      { xmlMode: true, decodeEntities: false },
+      {
+        onopentagname(start, end) {
+          tag = names.at(construct, start - base, end - base)
+          name_end = end
+        },
+        onopentagend: (end) => endOfTag(end, false),
+        onselfclosingtag: (end) => endOfTag(end, true),
+        onclosetag(start, end) {
+          complete = true
+          closeTag(names.at(construct, start - base, end - base))
+        },
+        ontext(start, end) {
+          complete = true
+          if (events.wants_text) events.text(construct, start - base, end - base)
+        },
+        oncdata(start, end, offset) {
+          complete = true
+          const text = slice(start, end - offset).replaceAll('&', '&amp;')
+          if (events.wants_text) events.text(text, 0, text.length)
+        },
+        oncomment: done,
+        onprocessinginstruction: done,
+        ondeclaration(start, end) {
+          complete = true
+          checkDeclaration(slice(start, end))
+          repairs.add('doctype_ignored')
+        },
+        onattribname: ignore,
+        onattribdata: ignore,
+        onattribentity: ignore,
+        onattribend: ignore,
+        ontextentity: ignore,
+        onend: ignore,
       },
-      onopentagend: (end) => endOfTag(end, false),
-      onselfclosingtag: (end) => endOfTag(end, true),
-      onclosetag(start, end) {
-        const top = stack[stack.length - 1]
-        const same = top !== undefined && isAt(top.raw, buffer, start - base, end - start)
-        closeTag(same ? top : names.at(buffer, start - base, end - base))
-        mark = end
+    )
+    return {
+      busy: () => !complete,
+      rest: () => (complete ? '' : construct),
+      feed(text) {
+        if (complete) {
+          construct = text
+          base = fed
+          complete = false
+        } else construct += text
+        fed += text.length
+        tokenizer.write(text)
+        checkToken(complete ? '' : construct)
       },
-      ontext(start, end) {
-        if (events.wants_text) events.text(slice(start, end))
-        mark = end
-      },
-      oncdata(start, end, offset) {
-        if (events.wants_text) events.text(slice(start, end - offset).replaceAll('&', '&amp;'))
-        mark = end + 1
-      },
-      oncomment(_start, end) {
-        mark = end + 1
-      },
-      onprocessinginstruction(_start, end) {
-        mark = end + 1
-      },
-      ondeclaration(start, end) {
-        checkDeclaration(slice(start, end))
-        repairs.add('doctype_ignored')
-        mark = end + 1
-      },
-      onattribname: ignore,
-      onattribdata: ignore,
-      onattribentity: ignore,
-      onattribend: ignore,
-      ontextentity: ignore,
-      onend: ignore,
-    },
-  )
+    }
+  }
+
+  function take(text: string): void {
+    let at = 0
+    while (at < text.length) {
+      if (slow.busy()) {
+        const gt = text.indexOf('>', at)
+        const end = gt < 0 ? text.length : gt + 1
+        slow.feed(text.slice(at, end))
+        at = end
+        continue
+      }
+      const lt = text.indexOf('<', at)
+      const end = lt < 0 ? text.length : lt
+      if (end > at && events.wants_text) events.text(text, at, end)
+      if (lt < 0) return
+      const next = takePlain(text, lt)
+      if (next >= 0) {
+        at = next
+        continue
+      }
+      const gt = text.indexOf('>', lt)
+      if (gt < 0) {
+        held = text.slice(lt)
+        return checkToken(held)
+      }
+      slow.feed(text.slice(lt, gt + 1))
+      at = gt + 1
+    }
+  }
 
   return {
     write(text) {
-      buffer = mark - base < buffer.length ? buffer.slice(mark - base) + text : text
-      base = mark
-      tokenizer.write(text)
-      if (base + buffer.length - mark > TOKEN_CHARS_MAX) {
-        if (/^<!(DOCTYPE|ENTITY)/i.test(slice(mark, mark + 9))) throw dtdRefused()
-        throw refuse('token_too_long', `A tag or comment is longer than ${TOKEN_CHARS_MAX} characters`)
-      }
+      const whole = held === '' ? text : held + text
+      held = ''
+      take(whole)
     },
-    end: () => slice(mark, base + buffer.length),
+    end: () => (held === '' ? slow.rest() : held),
     open: () => stack,
   }
+}
+
+interface SlowLane {
+  /** In the middle of a construct. */
+  busy(): boolean
+  /** The construct that was begun. */
+  rest(): string
+  feed(text: string): void
+}
+
+function checkToken(token: string): void {
+  if (token.length <= TOKEN_CHARS_MAX) return
+  if (/^<!(DOCTYPE|ENTITY)/i.test(token)) throw dtdRefused()
+  throw refuse('token_too_long', `A tag or comment is longer than ${TOKEN_CHARS_MAX} characters`)
+}
+
+/** Letters, digits, _ and -: all that names of reports are made of. */
+function isLetter(code: number): boolean {
+  return (
+    (code >= 97 && code <= 122) ||
+    code === 95 ||
+    (code >= 65 && code <= 90) ||
+    (code >= 48 && code <= 57) ||
+    code === 45
+  )
+}
+
+function noAttributes(): string {
+  return ''
 }
 
 /** A string that does not hold on to the text it was cut from. */
