@@ -37,6 +37,7 @@ import { keyRoutes } from './keys/routes.ts'
 import type { DnsResolver } from './net/dns.ts'
 import { createBlobs } from './reports/blobs.ts'
 import { domainFigureRoutes, figureRoutes } from './reports/figures.routes.ts'
+import { countIngest } from './reports/counted.ts'
 import { createIngest } from './reports/ingest.ts'
 import { otherReportRoutes } from './reports/others.routes.ts'
 import { createOtherReports } from './reports/others.ts'
@@ -144,7 +145,10 @@ export async function createApp(ports: AppPorts) {
 
   const blobs = createBlobs(ports.data_dir, clock)
   const domains = createDomains({ db, clock, resolver: ports.resolver })
-  const ingest = createIngest({ db, clock, blobs, pool: ports.pool, networks: ports.networks })
+  const ingest = countIngest(
+    createIngest({ db, clock, blobs, pool: ports.pool, networks: ports.networks }),
+    (kind, status) => metrics.ingest_reports.add(1, [kind, status]),
+  )
   const reports = createReports({ db, clock, blobs, domains })
   const others = createOtherReports({ db, clock, blobs })
 

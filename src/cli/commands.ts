@@ -10,10 +10,11 @@ import { type Clock, isoTime } from '../lib/clock.ts'
 import { problem } from '../lib/errors.ts'
 import { SETUP_LINK_TTL_MS } from '../lib/limits.ts'
 import { type Principal, SCOPES, SYSTEM_CHAIN, type TenantContext } from '../lib/principal.ts'
+import { reparse } from '../reports/reparse.ts'
 import type { NewTenant as TenantInput } from '../tenants/setup.ts'
 import type { KeyItem, NewTenant, TenantItem } from './access.verbs.ts'
 import type { ChainCheck, MadeBackup } from './care.verbs.ts'
-import type { Dispatch } from './control.ts'
+import type { Dispatch, Files, Progress, SentFile } from './control.ts'
 import type { Vitals } from './doctor.ts'
 import { VERSION } from './version.ts'
 
@@ -26,9 +27,13 @@ export interface CommandDeps {
 
 const TENANTS_MAX = 10_000
 const KEYS_MAX = 1000
+const FILES_AT_ONCE = 8
+
+/** What the arguments are, the verb that sends them knows: both are parts of one executable. */
+type Command = (args: never, progress: Progress, files: Files) => Promise<unknown>
 
 export function createCommands({ app, db, backups, clock }: CommandDeps): Dispatch {
-  const { tenants, keys, members, setup, audit } = app.services
+  const { tenants, keys, members, setup, audit, ingest, blobs } = app.services
 
   const everyTenant = (): Promise<TenantItem[]> => tenants.list({ after: null, limit: TENANTS_MAX })
 
@@ -49,7 +54,7 @@ export function createCommands({ app, db, backups, clock }: CommandDeps): Dispat
     return [SYSTEM_CHAIN, ...(await everyTenant()).map((each) => each.id)]
   }
 
-  const commands: Record<string, (args: never, progress: (value: unknown) => void) => Promise<unknown>> = {
+  const commands: Record<string, Command> = {
     async 'tenant.create'(args: TenantInput): Promise<NewTenant> {
       const made = await setup.createHeadless(cliActor(), args)
       const key = await keys.issue(cliActor(made.tenant_id), made.tenant_id, 'first key', ['*'])
@@ -112,6 +117,19 @@ export function createCommands({ app, db, backups, clock }: CommandDeps): Dispat
       return { path, bytes, sha256, verified }
     },
 
+    async import(args: { tenant: string | null }, progress, files) {
+      const tenant = await tenantOf(args)
+      const run = ingest.run(cliActor(tenant), 'upload', 'reports.import', progress)
+      await takeAll(files, (file) => run.add(file))
+      await run.finish()
+    },
+
+    async reparse(args: { tenant: string | null }, progress) {
+      const wanted =
+        args.tenant === null ? (await everyTenant()).map((each) => each.id) : [await tenantOf(args)]
+      for (const tenant of wanted) await reparse({ db, blobs, ingest }, cliActor(tenant), progress)
+    },
+
     async vitals(): Promise<Vitals> {
       const { instance_id, schema_version } = db
       return {
@@ -137,12 +155,24 @@ export function createCommands({ app, db, backups, clock }: CommandDeps): Dispat
     return out
   }
 
-  return (command, args, progress) => {
+  return (command, args, progress, files) => {
     const run = Object.hasOwn(commands, command) ? commands[command] : undefined
-    if (run === undefined)
+    if (run === undefined) {
       throw problem('invalid_request', `This server does not know the command ${command}.`)
-    return run(args as never, progress)
+    }
+    return run(args as never, progress, files)
   }
+}
+
+/** Reading and storing overlap, and so do the children that read. */
+async function takeAll(files: Files, take: (file: SentFile) => Promise<void>): Promise<void> {
+  const under_way = new Set<Promise<void>>()
+  for await (const file of files) {
+    const taken = take(file).finally(() => under_way.delete(taken))
+    under_way.add(taken)
+    if (under_way.size >= FILES_AT_ONCE) await Promise.race(under_way)
+  }
+  await Promise.all(under_way)
 }
 
 /** Somebody with a shell may do everything in every tenant. */

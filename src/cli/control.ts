@@ -2,8 +2,9 @@
  * How a command reaches the server that holds the data folder: `DATA/control.sock` (mode 0600, in a folder of mode
  * 0700), on Windows a named pipe. Whoever can open it may do everything; the file system decides who that is.
  *
- * One JSON object a line. From the client `{command, args}`; back `{progress}` any number of times, then `{result}` or
- * `{error: {code, message}}`. One command a connection.
+ * One JSON object a line. From the client `{command, args}`, then, for commands that take files, `{name, bytes}` each
+ * (base64) and `{end: true}`; back `{progress}` any number of times, then `{result}` or `{error: {code, message}}`. One
+ * command a connection.
  */
 import { chmodSync, existsSync, rmSync, statSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
@@ -14,8 +15,20 @@ import { Problem } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 
 export type Progress = (value: unknown) => void
+
+/** A file that a command takes in. */
+export interface SentFile {
+  name: string
+  content: Uint8Array
+}
+
+/** The files of a command; empty for most. Read once, as fast as the command takes them. */
+export type Files = AsyncIterable<SentFile>
+
 /** Runs a command by name. Rejects with a `Problem` for the caller, or with a bug. */
-export type Dispatch = (command: string, args: unknown, progress: Progress) => Promise<unknown>
+export type Dispatch = (command: string, args: unknown, progress: Progress, files: Files) => Promise<unknown>
+
+export async function* noFiles(): AsyncGenerator<SentFile> {}
 
 /** The server said no; `code` is that of the problem. */
 export class CommandFailed extends Error {
@@ -86,7 +99,7 @@ async function answer(socket: Socket, dispatch: Dispatch, log: Log): Promise<voi
     if (first.done === true) return
     const { command, args } = JSON.parse(first.value) as { command: string; args: unknown }
     log.debug('control command', { command })
-    const result = await dispatch(command, args, (progress) => send({ progress }))
+    const result = await dispatch(command, args, (progress) => send({ progress }), receivedFiles(lines))
     send({ result: result ?? null })
   } catch (error) {
     if (!(error instanceof Problem)) log.error('control command failed', { error })
@@ -94,6 +107,38 @@ async function answer(socket: Socket, dispatch: Dispatch, log: Log): Promise<voi
     send({ error: { code, message: explain(error) } })
   }
   socket.end()
+}
+
+async function* receivedFiles(lines: AsyncIterator<string>): AsyncGenerator<SentFile> {
+  for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
+    const sent = JSON.parse(line.value) as { name: string; bytes: string } | { end: true }
+    if ('end' in sent) return
+    yield { name: sent.name, content: Buffer.from(sent.bytes, 'base64') }
+  }
+  throw new Error('the client went away before it had sent everything')
+}
+
+async function sendFiles(socket: Socket, files: Files): Promise<void> {
+  const send = async (value: unknown): Promise<void> => {
+    if (!socket.write(`${JSON.stringify(value)}\n`)) await drained(socket)
+  }
+  for await (const { name, content } of files) {
+    if (socket.destroyed) return
+    await send({ name, bytes: Buffer.from(content).toString('base64') })
+  }
+  await send({ end: true })
+}
+
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off('drain', done)
+      socket.off('close', done)
+      resolve()
+    }
+    socket.on('drain', done)
+    socket.on('close', done)
+  })
 }
 
 /** For the person at the terminal: a problem's detail and the members it names. */
@@ -112,6 +157,7 @@ export async function callControl(
   command: string,
   args: unknown,
   progress: Progress,
+  files: Files = noFiles(),
 ): Promise<{ result: unknown } | null> {
   const path = controlPath(data_dir)
   if (process.platform !== 'win32' && !ours(path)) return null
@@ -123,6 +169,9 @@ export async function callControl(
   if (!connected) return null
   socket.on('error', () => socket.destroy())
   socket.write(`${JSON.stringify({ command, args })}\n`)
+  const sent = sendFiles(socket, files)
+  // Awaited below; until then its failure must not count as unhandled.
+  sent.catch(() => socket.destroy())
   for await (const line of readLines(socket)) {
     const message = JSON.parse(line) as {
       progress?: unknown
@@ -135,10 +184,12 @@ export async function callControl(
     }
     if ('progress' in message) progress(message.progress)
     else {
+      await sent
       socket.end()
       return { result: message.result }
     }
   }
+  await sent
   throw new CommandFailed('internal', 'the server ended before it had answered')
 }
 

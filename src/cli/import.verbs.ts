@@ -1,20 +1,12 @@
 /** `import`: files and folders of reports into a tenant. `reparse`: the stored originals again, after an upgrade. */
+import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { systemClock } from '../lib/clock.ts'
-import { UPLOAD_REQUEST_BYTES_MAX } from '../lib/limits.ts'
-import type { Verb, VerbContext } from './verb.ts'
-
-/** What became of one file: the entries of the upload's answer. */
-export interface ImportedFile {
-  file: string
-  reports: {
-    status: 'created' | 'duplicate' | 'revision' | 'rejected'
-    code?: string | undefined
-    detail?: string | undefined
-    messages?: number | undefined
-  }[]
-}
+import { REPORT_FILE_BYTES_MAX } from '../lib/limits.ts'
+import type { FileOutcome } from '../reports/outcomes.ts'
+import type { SentFile } from './control.ts'
+import type { Io, Verb, VerbContext } from './verb.ts'
 
 export interface ImportSummary {
   files: number
@@ -27,9 +19,8 @@ export interface ImportSummary {
   rejections: { file: string; code: string; detail: string }[]
 }
 
-/** Reading, parsing and committing overlap; more at once brings nothing on small machines. */
-const FILES_AT_ONCE = 4
 const PROGRESS_EVERY_MS = 1000
+const TENANT = { name: 'tenant', value: 'ID' } as const
 
 export const IMPORT_VERBS: readonly Verb[] = [
   {
@@ -38,69 +29,29 @@ export const IMPORT_VERBS: readonly Verb[] = [
     operands: 'DIR|FILE…',
     operands_min: 1,
     operands_max: 10_000,
-    flags: [{ name: 'tenant', value: 'ID', doc: 'The tenant. Default: the only one there is.' }],
-    run: runImport,
+    flags: [{ ...TENANT, doc: 'The tenant. Default: the only one there is.' }],
+    async run({ call, flag, io, json, positionals }) {
+      const paths = (await Promise.all(positionals.map(filesUnder))).flat()
+      const tally = createTally(io, paths.length)
+      const args = { tenant: flag('tenant') ?? null }
+      await call('import', args, (seen) => tally.add(seen as FileOutcome), tally.read(paths))
+      return report(tally.summary(), { io, json })
+    },
   },
   {
     name: 'reparse',
     summary: 'Read the stored originals again, to gain what a newer version understands.',
     operands_min: 0,
     operands_max: 0,
-    flags: [{ name: 'tenant', value: 'ID', doc: 'Only this tenant. Default: all.' }],
+    flags: [{ ...TENANT, doc: 'Only this tenant. Default: all.' }],
     async run({ call, flag, io, json }) {
-      const done = await call<Record<string, number>>('reparse', { tenant: flag('tenant') ?? null }, (seen) =>
-        io.err(JSON.stringify(seen)),
-      )
-      const text = Object.entries(done).map(([name, count]) => `${count} ${name}`)
-      io.out(json ? JSON.stringify(done) : text.join(', '))
+      const tally = createTally(io, null)
+      await call('reparse', { tenant: flag('tenant') ?? null }, (seen) => tally.add(seen as FileOutcome))
+      report(tally.summary(), { io, json })
       return 0
     },
   },
 ]
-
-async function runImport(context: VerbContext): Promise<number> {
-  const { io, json, positionals } = context
-  const started = systemClock.monotonic()
-  const paths = (await Promise.all(positionals.map(filesUnder))).flat()
-  const summary: ImportSummary = {
-    files: 0,
-    created: 0,
-    duplicates: 0,
-    revisions: 0,
-    rejected: 0,
-    messages: 0,
-    seconds: 0,
-    rejections: [],
-  }
-  let told = started
-  const queue = paths.values()
-  const worker = async (): Promise<void> => {
-    for (const path of queue) {
-      tally(summary, path, await importFile(context, path))
-      if (systemClock.monotonic() - told < PROGRESS_EVERY_MS) continue
-      told = systemClock.monotonic()
-      io.err(`${summary.files} of ${paths.length} files, ${summary.created} reports`)
-    }
-  }
-  await Promise.all(Array.from({ length: FILES_AT_ONCE }, worker))
-  summary.seconds = Math.round(systemClock.monotonic() - started) / 1000
-  io.out(json ? JSON.stringify(summary) : describe(summary))
-  return summary.files > 0 && summary.created + summary.revisions + summary.duplicates === 0 ? 1 : 0
-}
-
-async function importFile({ call, flag }: VerbContext, path: string): Promise<ImportedFile> {
-  const { size } = await stat(path)
-  if (size > UPLOAD_REQUEST_BYTES_MAX) {
-    const detail = `has ${size} bytes; the limit is ${UPLOAD_REQUEST_BYTES_MAX}`
-    return { file: path, reports: [{ status: 'rejected', code: 'payload_too_large', detail }] }
-  }
-  const bytes = await readFile(path)
-  return call<ImportedFile>('import.file', {
-    tenant: flag('tenant') ?? null,
-    file: basename(path),
-    bytes: bytes.toString('base64'),
-  })
-}
 
 /** Every file below a folder, in order; hidden ones are left out. A file is itself. */
 async function filesUnder(path: string): Promise<string[]> {
@@ -120,25 +71,77 @@ async function filesUnder(path: string): Promise<string[]> {
     .sort()
 }
 
-function tally(summary: ImportSummary, path: string, done: ImportedFile): void {
-  summary.files++
-  for (const report of done.reports) {
-    if (report.status === 'created') summary.created++
-    else if (report.status === 'duplicate') summary.duplicates++
-    else if (report.status === 'revision') summary.revisions++
-    else {
-      summary.rejected++
-      summary.rejections.push({ file: path, code: report.code ?? '', detail: report.detail ?? '' })
-    }
-    if (report.status === 'created' || report.status === 'revision') summary.messages += report.messages ?? 0
+/** Counts outcomes as they come, and tells of them once a second. */
+function createTally(io: Io, total: number | null) {
+  const started = systemClock.monotonic()
+  let told = started
+  const summary: ImportSummary = {
+    files: 0,
+    created: 0,
+    duplicates: 0,
+    revisions: 0,
+    rejected: 0,
+    messages: 0,
+    seconds: 0,
+    rejections: [],
+  }
+  /** Outcomes come by content, in the order of landing: this says which file on this side it was. */
+  const by_content = new Map<string, string[]>()
+
+  const reject = (file: string, code: string, detail: string): void => {
+    summary.rejected++
+    summary.rejections.push({ file, code, detail })
+  }
+  const tell = (): void => {
+    if (systemClock.monotonic() - told < PROGRESS_EVERY_MS) return
+    told = systemClock.monotonic()
+    io.err(`${summary.files}${total === null ? '' : ` of ${total}`} files, ${summary.created} new reports`)
+  }
+
+  return {
+    add({ file, sha256, reports }: FileOutcome): void {
+      summary.files++
+      const path = by_content.get(sha256)?.shift() ?? file
+      for (const { status, messages, code, detail } of reports) {
+        if (status === 'created') summary.created++
+        else if (status === 'duplicate') summary.duplicates++
+        else if (status === 'revision') summary.revisions++
+        else reject(path, code ?? 'rejected', detail ?? '')
+        if (status === 'created') summary.messages += messages ?? 0
+      }
+      tell()
+    },
+    /** The files one after the other, as fast as they are taken. One that is too large is not sent. */
+    async *read(paths: readonly string[]): AsyncGenerator<SentFile> {
+      for (const path of paths) {
+        const { size } = await stat(path)
+        if (size > REPORT_FILE_BYTES_MAX) {
+          summary.files++
+          reject(path, 'payload_too_large', `It has ${size} bytes; the limit is ${REPORT_FILE_BYTES_MAX}.`)
+          continue
+        }
+        const content = await readFile(path)
+        const sha256 = createHash('sha256').update(content).digest('hex')
+        by_content.set(sha256, [...(by_content.get(sha256) ?? []), path])
+        yield { name: basename(path), content }
+      }
+    },
+    summary(): ImportSummary {
+      return { ...summary, seconds: Math.round(systemClock.monotonic() - started) / 1000 }
+    },
   }
 }
 
-function describe(summary: ImportSummary): string {
+/** Prints it; 1 when there was something and nothing of it could be read. */
+function report(summary: ImportSummary, { io, json }: Pick<VerbContext, 'io' | 'json'>): number {
   const { files, created, duplicates, revisions, rejected, messages, seconds } = summary
-  return [
-    `${files} files in ${seconds.toFixed(1)} s: ${created} reports (${messages} messages), ` +
-      `${duplicates} duplicates, ${revisions} revisions, ${rejected} rejected`,
-    ...summary.rejections.map((each) => `  ${each.file}: ${each.code}: ${each.detail}`),
-  ].join('\n')
+  if (json) io.out(JSON.stringify(summary))
+  else {
+    io.out(
+      `${files} files in ${seconds.toFixed(1)} s: ${created} reports (${messages} messages), ` +
+        `${duplicates} duplicates, ${revisions} revisions, ${rejected} rejected`,
+    )
+    for (const each of summary.rejections) io.out(`  ${each.file}: ${each.code}: ${each.detail}`)
+  }
+  return rejected > 0 && created + duplicates + revisions === 0 ? 1 : 0
 }

@@ -10,6 +10,7 @@ import type { BackupDto } from '../instance/schema.ts'
 import type { Scheduler } from '../jobs/scheduler.ts'
 import { operatorActor } from '../lib/actors.ts'
 import { type Clock, isoTime, MINUTE_MS } from '../lib/clock.ts'
+import type { DnsResolver } from '../net/dns.ts'
 import type { TlsSource } from '../net/tls.ts'
 
 export interface InstanceDeps {
@@ -22,6 +23,7 @@ export interface InstanceDeps {
   version: string
   baseUrl(): string
   tls(): TlsSource | null
+  resolver: Pick<DnsResolver, 'mode' | 'detail'>
 }
 
 /** Counting the originals takes a while on a large installation. */
@@ -56,7 +58,7 @@ export function createInstance(deps: InstanceDeps): InstancePorts {
           fingerprint: tls?.fingerprint ?? null,
           not_after: tls === null ? null : isoTime(tls.not_after),
         },
-        resolver: { mode: config.resolver.mode, detail: config.resolver.servers.join(', ') },
+        resolver: { mode: deps.resolver.mode, detail: deps.resolver.detail },
         settings: deps.settings,
       }
     },

@@ -15,8 +15,9 @@ export interface JobDeps {
   clock: Clock
 }
 
-export function registerJobs({ scheduler, db, backups }: JobDeps): void {
+export function registerJobs({ scheduler, app, db, backups }: JobDeps): void {
   const housekeeping = createHousekeeping(db)
+  const { blobs } = app.services
   scheduler.register({
     name: 'backup',
     schedule: '0 3 * * *',
@@ -38,4 +39,9 @@ export function registerJobs({ scheduler, db, backups }: JobDeps): void {
     },
   })
   scheduler.register({ name: 'expire', schedule: '17 * * * *', run: ({ now }) => housekeeping.expire(now) })
+  scheduler.register({
+    name: 'sweep',
+    schedule: '47 2 * * *',
+    run: ({ signal }) => housekeeping.sweep(blobs, signal),
+  })
 }

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import { join } from 'node:path'
 import { type App, createApp } from '../app.ts'
 import type { Config, SettingView } from '../config.ts'
@@ -15,7 +15,6 @@ import { createScheduler, type Scheduler } from '../jobs/scheduler.ts'
 import { MINUTE_MS, systemClock } from '../lib/clock.ts'
 import { parseCidr } from '../lib/ip.ts'
 import { createLog, type Log } from '../lib/log.ts'
-import { openNetworkTable } from '../net/asn.ts'
 import { createResolver, type ResolverOptions } from '../net/dns.ts'
 import type { TlsSource } from '../net/tls.ts'
 import { createSandboxPool } from '../sandbox/pool.ts'
@@ -38,6 +37,8 @@ export interface Product {
   /** The address the server listens on is known only once it does. */
   listensOn(port: number, tls: TlsSource | null): void
   baseUrl(): string
+  /** Clears away what a crash left behind. Before anything new comes in. */
+  recover(): Promise<void>
   /** Writes down what is in memory, stops jobs, closes the database and gives back the lock. */
   close(): Promise<void>
 }
@@ -50,6 +51,8 @@ export interface ProductOptions {
 }
 
 const KEY_BYTES = 32
+/** Each may take 256 MB; more bring little, because one process commits. */
+const SANDBOX_CHILDREN_MAX = 4
 /** For a whole look-up, retries included. */
 const DNS_TIMEOUT_MS = 5000
 
@@ -68,15 +71,24 @@ export async function openProduct(
   const baseUrl = (): string => config.base_url ?? urlOf(config, port)
   const backups = createBackups({ data_dir, clock, worker_command: selfCommand('backup-worker') })
   const scheduler = createScheduler({ clock, db, log, holder: `${hostname()}-${process.pid}` })
-  const pool = createSandboxPool({ command: selfCommand('sandbox'), size: 1, clock })
-  const networks = config.asn_db === null ? null : await openNetworkTable(config.asn_db)
+  const networks = config.asn_db === null ? null : await openNetworks(config.asn_db)
+  const resolver = createResolver({ servers: serversOf(config.resolver), timeout_ms: DNS_TIMEOUT_MS })
+  const pool = createSandboxPool({
+    command: selfCommand('sandbox'),
+    size: sandboxSize(),
+    clock,
+    onKill(code, pid) {
+      log.warn('a child process was ended at its limit', { code, pid })
+      app.metrics.sandbox_kills.add(1, [code])
+    },
+  })
   const app = await createApp({
     clock,
     log,
     db,
     data_dir,
     pool,
-    resolver: createResolver({ servers: serversOf(config.resolver), timeout_ms: DNS_TIMEOUT_MS }),
+    resolver,
     networks: networks === null ? null : (ip) => networks.lookup(ip),
     instance_key: instanceKey(data_dir),
     version: VERSION,
@@ -97,8 +109,10 @@ export async function openProduct(
       baseUrl,
       version: VERSION,
       tls: () => tls,
+      resolver,
     }),
   })
+  countCommits(db, app)
   registerJobs({ scheduler, app, db, backups, clock })
   loadLimits(data_dir, app, log)
   const chores = startChores(app, log)
@@ -113,6 +127,11 @@ export async function openProduct(
       tls = source
     },
     baseUrl,
+    async recover() {
+      rmSync(join(data_dir, 'tmp'), { recursive: true, force: true })
+      const dropped = await app.services.ingest.recover()
+      if (dropped > 0) log.warn('half-loaded reports were removed', { reports: dropped })
+    },
     async close() {
       clearInterval(chores)
       await scheduler.close()
@@ -127,6 +146,37 @@ export async function openProduct(
 function serversOf({ mode, servers }: Config['resolver']): ResolverOptions['servers'] {
   if (mode === 'off') return 'none'
   return mode === 'system' ? 'system' : servers
+}
+
+/** Changes that are told of in one turn of the event loop shared one transaction. */
+function countCommits(db: OpenedDb, { metrics }: App): void {
+  let group = 0
+  db.onCommit(() => {
+    metrics.commits.add()
+    if (group++ > 0) return
+    setImmediate(() => {
+      metrics.commit_group.observe(group)
+      group = 0
+    })
+  })
+}
+
+/** The reader is loaded only where there is a table. */
+async function openNetworks(path: string) {
+  const { openNetworkTable } = await import('../net/asn.ts')
+  return openNetworkTable(path).catch((error: unknown) => {
+    throw new Error(
+      `--asn-db: ${path} cannot be read: ${error instanceof Error ? error.message : 'unknown'}`,
+      {
+        cause: error,
+      },
+    )
+  })
+}
+
+/** A core is left to the server; two at least, so that a hostile file does not hold up the next one. */
+function sandboxSize(): number {
+  return Math.min(SANDBOX_CHILDREN_MAX, Math.max(2, availableParallelism() - 1))
 }
 
 /** What is kept in memory for a while is written once a minute. */

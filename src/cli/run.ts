@@ -1,7 +1,7 @@
 /** The command line: finds the verb, reads settings and flags, runs it, and turns what happens into an exit code. */
 import { type Config, describeSettings, readConfig, type SettingView } from '../config.ts'
 import { type Flag, parseArgs } from './args.ts'
-import { callControl, CommandFailed, explain, type Progress } from './control.ts'
+import { callControl, CommandFailed, explain, type Files, noFiles, type Progress } from './control.ts'
 import { type Io, UsageError, type Verb, type VerbContext } from './verb.ts'
 import { VERBS } from './verbs.ts'
 
@@ -38,7 +38,8 @@ export async function run(argv: readonly string[], env: Env, io: Io): Promise<nu
     json: flags.has('json'),
     positionals,
     flag: (name) => flags.get(name),
-    call: (command, args, progress = () => {}) => call(read, command, args, progress, io) as Promise<never>,
+    call: (command, args, progress = () => {}, files = noFiles()) =>
+      call(read, { command, args, progress, files }, io) as Promise<never>,
   }
   return attempt(verb, context)
 }
@@ -58,38 +59,42 @@ async function attempt(verb: Verb, context: VerbContext): Promise<number> {
   }
 }
 
+interface Call {
+  command: string
+  args: unknown
+  progress: Progress
+  files: Files
+}
+
 /** In the running server, or here. */
 async function call(
   settings: { config: Config; settings: SettingView[] },
-  command: string,
-  args: unknown,
-  progress: Progress,
+  wanted: Call,
   io: Io,
 ): Promise<unknown> {
   const { data } = settings.config
-  const answered = await callControl(data, command, args, progress)
+  const answered = await callServer(data, wanted)
   if (answered !== null) return answered.result
   const { openProduct, DataFolderLocked } = await import('./product.ts')
   const opened = await openProduct(settings, { log: io.err, quiet: true }).catch((error: unknown) => {
     if (error instanceof DataFolderLocked) return null
     throw error
   })
-  if (opened === null) return callStarting(data, command, args, progress)
+  if (opened === null) return callStarting(data, wanted)
   try {
-    return await opened.dispatch(command, args, progress)
+    return await opened.dispatch(wanted.command, wanted.args, wanted.progress, wanted.files)
   } finally {
     await opened.close()
   }
 }
 
-async function callStarting(
-  data: string,
-  command: string,
-  args: unknown,
-  progress: Progress,
-): Promise<unknown> {
+function callServer(data: string, { command, args, progress, files }: Call) {
+  return callControl(data, command, args, progress, files)
+}
+
+async function callStarting(data: string, wanted: Call): Promise<unknown> {
   for (let waited = 0; waited < STARTING_MS; waited += 100) {
-    const answered = await callControl(data, command, args, progress)
+    const answered = await callServer(data, wanted)
     if (answered !== null) return answered.result
     await Bun.sleep(100)
   }

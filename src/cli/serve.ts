@@ -1,5 +1,4 @@
 /** `serve`: listens, prints how to get in, and leaves in order when it is asked to. */
-import { rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
@@ -24,8 +23,8 @@ export async function serve(context: VerbContext, _options: { demo: boolean }): 
   let control: ControlServer | null = null
   let listener: Listener | null = null
   try {
+    await product.recover()
     const tls = await openTls(config)
-    rmSync(join(config.data, 'tmp'), { recursive: true, force: true })
     listener = listenTo(config, product, tls)
     product.listensOn(listener.port, tls)
     // Before the first request can be answered: who finds the server up finds the link as well.

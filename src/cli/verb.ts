@@ -1,7 +1,7 @@
 /** What a verb of the command line is. */
 import type { Config, SettingView } from '../config.ts'
 import type { Flag } from './args.ts'
-import type { Progress } from './control.ts'
+import type { Files, Progress } from './control.ts'
 
 export interface Io {
   /** A line on standard output: what was asked for. */
@@ -22,7 +22,7 @@ export interface VerbContext {
   /**
    * Runs a command in the server of the data folder, or, when none runs, here, with the folder opened under its lock.
    */
-  call: <Result>(command: string, args: unknown, progress?: Progress) => Promise<Result>
+  call: <Result>(command: string, args: unknown, progress?: Progress, files?: Files) => Promise<Result>
 }
 
 export interface Verb {

@@ -33,9 +33,8 @@ export interface Metrics {
   commit_group: Histogram
   /** Child processes ended for passing a limit; label: why. */
   sandbox_kills: Counter
-  /** Files taken in; labels: kind, outcome. */
-  ingest_files: Counter
-  ingest_records: Counter
+  /** Reports taken in; labels: kind of the file, outcome. */
+  ingest_reports: Counter
   rate_limited: Counter
   close(): void
 }
@@ -120,8 +119,10 @@ export function createMetrics(ports: { version: string; monotonic: () => number 
     sandbox_kills: registry.counter('wardpost_sandbox_kills_total', 'Child processes ended at a limit.', [
       'reason',
     ]),
-    ingest_files: registry.counter('wardpost_ingest_files_total', 'Files taken in.', ['kind', 'outcome']),
-    ingest_records: registry.counter('wardpost_ingest_records_total', 'DMARC records committed.'),
+    ingest_reports: registry.counter('wardpost_ingest_reports_total', 'Reports taken in.', [
+      'kind',
+      'outcome',
+    ]),
     rate_limited: registry.counter('wardpost_http_rate_limited_total', 'Requests refused by a limit.', [
       'scope',
     ]),
