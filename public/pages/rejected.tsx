@@ -49,14 +49,8 @@ const COLUMNS: readonly Column<RejectedFile>[] = [
     num: true,
     fixed: true,
     cell: (file) => (
-      <LinkButton
-        small
-        icon="download"
-        href={`/v1/reports/rejected/${file.id}/raw`}
-        download=""
-        aria-label={`Download ${file.file ?? 'the file'}`}
-      >
-        File
+      <LinkButton small icon="download" href={`/v1/reports/rejected/${file.id}/raw`} download="">
+        File<span className="vh"> {file.file ?? 'without a name'}</span>
       </LinkButton>
     ),
   },

@@ -66,7 +66,7 @@ export function Empty({ kind, title, icon, children, action }: EmptyProps) {
   return (
     <div className="empty">
       <Icon name={icon ?? EMPTY_ICONS[kind]} />
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {children !== undefined && <p>{children}</p>}
       {action !== undefined && <div className="flex wrap">{action}</div>}
     </div>

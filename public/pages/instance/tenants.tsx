@@ -3,9 +3,10 @@ import { useState } from 'react'
 import { api, fieldError, isAllFields } from '../../lib/api.ts'
 import { DAY_MS, count, nowMs } from '../../lib/format.ts'
 import { refresh, useList } from '../../lib/query.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { Menu, MenuItem } from '../../ui/menu.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { State } from '../../ui/state.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -59,19 +60,18 @@ export function InstanceTenants() {
       fixed: true,
       num: true,
       cell: (row) => (
-        <span className="flex wrap g4 justify-end">
-          <Button small onClick={() => setEditing(row)}>
-            Change<span className="vh"> {row.name}</span>
-          </Button>
-          <Button
-            small
-            kind={row.status === 'active' ? 'danger' : 'plain'}
-            onClick={() => setSuspending(row)}
+        <Menu trigger={<IconButton icon="more" label={`Actions for ${row.name}`} />}>
+          <MenuItem icon="edit" onSelect={() => setTimeout(() => setEditing(row), 0)}>
+            Change
+          </MenuItem>
+          <MenuItem
+            icon={row.status === 'active' ? 'lock' : 'check'}
+            danger={row.status === 'active'}
+            onSelect={() => setTimeout(() => setSuspending(row), 0)}
           >
             {row.status === 'active' ? 'Suspend' : 'Resume'}
-            <span className="vh"> {row.name}</span>
-          </Button>
-        </span>
+          </MenuItem>
+        </Menu>
       ),
     },
   ]

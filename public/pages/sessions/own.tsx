@@ -21,15 +21,18 @@ export const SESSION_COLUMNS: readonly Column<Session>[] = [
     cell: (row) => (
       <>
         <span title={row.user_agent ?? undefined}>{agentName(row.user_agent)}</span>
-        {row.current && (
-          <span className="sub">
-            <State kind="accent">This session</State>
-          </span>
-        )}
+        <span className="sub">
+          <span className="mono">{row.ip ?? 'unknown address'}</span>
+          {row.current && (
+            <>
+              {' '}
+              <State kind="accent">This session</State>
+            </>
+          )}
+        </span>
       </>
     ),
   },
-  { key: 'ip', title: 'Address', cell: (row) => <span className="mono">{row.ip ?? 'unknown'}</span> },
   {
     key: 'seen',
     title: 'Last seen',
