@@ -24,6 +24,7 @@ export function createGuard(deps: GuardDeps) {
     .macro({
       can: (scope: string) => ({
         async beforeHandle({ request, body, route, ...context }) {
+          if (scope === 'public') return undefined
           const { principal } = context as unknown as { principal: Principal }
           if (scope !== 'member' && !principal.scopes.has(scope)) {
             await deps.denied(principal, scope, `${request.method} ${route}`)

@@ -165,7 +165,7 @@ function headerParameters(route: DocumentedRoute): Json[] {
       in: 'header',
       required: false,
       description: 'The ETag of the version that is to be changed.',
-      schema: { type: 'string', pattern: '^"v[0-9]+"$' },
+      schema: { type: 'string', examples: ['"v3"'] },
     })
   }
   return out

@@ -79,7 +79,7 @@ export const FieldsQuery = {
   fields: t.Optional(
     t.String({
       maxLength: 2000,
-      'x-openapi': { pattern: '^[a-z0-9_.,]+$' },
+      'x-openapi': { pattern: '^[a-z0-9_.,]*$' },
       description: 'Comma list of members to answer, dots for nested ones. `id` is always there.',
     }),
   ),
