@@ -8,6 +8,7 @@
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { constants as os, tmpdir } from 'node:os'
 import { basename, dirname, extname, join } from 'node:path'
@@ -251,6 +252,38 @@ function exec(args: string[]): void {
     process.exit(1)
   })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (signal === null ? 0 : os.signals[signal])))
+  whenLauncherEnds(() => child.kill('SIGTERM'))
+}
+
+/**
+ * npx hands a signal to its shell, and the shell to nobody: killed by itself it would leave the server behind, holding
+ * the port. So it is looked after: the nearest ancestor that is npx, if there is one.
+ */
+function whenLauncherEnds(stop: () => void): void {
+  let launcher = process.ppid
+  for (let depth = 0; depth < 5; depth++) {
+    const found = processOf(launcher)
+    if (found === null || launcher <= 1) return
+    if (/\b(npx|npm exec)\b/.test(found.command)) break
+    launcher = found.parent
+    if (depth === 4) return
+  }
+  const timer = setInterval(() => {
+    if (processOf(launcher) !== null) return
+    clearInterval(timer)
+    stop()
+  }, 500)
+}
+
+/** Null when there is no such process, or where the system does not show them as files. */
+function processOf(pid: number): { parent: number; command: string } | null {
+  try {
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+    const parent = /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return parent === undefined || command === '' ? null : { parent: Number(parent), command }
+  } catch {
+    return null
+  }
 }
 
 if (import.meta.main) {
