@@ -11,6 +11,7 @@ import { createEmbeddedDb } from './drivers/embedded.ts'
 import { lockDataFolder } from './lock.ts'
 import { migrate, SchemaMismatch } from './migrate.ts'
 import { createReader } from './read.ts'
+import { createReserve, RESERVE_BYTES } from './reserve.ts'
 import type { Db } from './types.ts'
 
 export interface OpenOptions {
@@ -18,6 +19,8 @@ export interface OpenOptions {
   clock: Clock
   /** Other than the product's own only in tests of the runner. */
   migrations?: readonly Migration[]
+  /** Room put by for a full disk; 0 puts none by. */
+  reserve_bytes?: number
 }
 
 export interface OpenedDb extends Db {
@@ -32,7 +35,8 @@ export interface OpenedDb extends Db {
 export const RESTORE_MARK = 'RESTORING'
 
 /** Throws `DataFolderLocked` or `SchemaMismatch`, both with a message for the person who starts the product. */
-export function openDb({ data_dir, clock, migrations = MIGRATIONS }: OpenOptions): OpenedDb {
+export function openDb(options: OpenOptions): OpenedDb {
+  const { data_dir, clock, migrations = MIGRATIONS, reserve_bytes = RESERVE_BYTES } = options
   mkdirSync(data_dir, { recursive: true, mode: 0o700 })
   if (existsSync(join(data_dir, RESTORE_MARK))) {
     throw new SchemaMismatch(`a restore into ${data_dir} was cut off: empty the folder and restore again`)
@@ -46,7 +50,9 @@ export function openDb({ data_dir, clock, migrations = MIGRATIONS }: OpenOptions
     const backup = () => void writeBackup({ data_dir, kind: 'migration', now_ms })
     const { to } = migrate(writer, { migrations, now_ms, backup })
     const instance_id = instanceId(writer, clock)
-    const db = createEmbeddedDb({ writer, reader: createReader(path), clock, instance_id })
+    const reserve =
+      reserve_bytes === 0 ? null : createReserve(join(data_dir, 'reserve'), clock, reserve_bytes)
+    const db = createEmbeddedDb({ writer, reader: createReader(path), clock, instance_id, reserve })
     return {
       ...db,
       instance_id,

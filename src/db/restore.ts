@@ -131,7 +131,7 @@ function countSealed(path: string): Restored['sealed'] {
 
 /** Brings the schema up to date too, so that the first start finds nothing left to do. */
 async function recordRestore(options: RestoreOptions, manifest: Manifest): Promise<void> {
-  const db = openDb(options)
+  const db = openDb({ ...options, reserve_bytes: 0 })
   const actor = { type: 'cli', id: null, name: null, key_id: null, ip: null, request_id: null } as const
   await db.commit(
     { tenant_id: '_system', ...actor },

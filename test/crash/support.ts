@@ -43,7 +43,7 @@ export interface Survivors {
  * every chain whole, and each change there with all of its parts or not at all.
  */
 export async function openAfterCrash(data_dir: string): Promise<Survivors> {
-  const db = openDb({ data_dir, clock: systemClock })
+  const db = openDb({ data_dir, clock: systemClock, reserve_bytes: 0 })
   try {
     const [check] = await db.query<{ integrity_check: string }>('PRAGMA integrity_check')
     expect(check?.integrity_check).toBe('ok')

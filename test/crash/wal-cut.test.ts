@@ -24,7 +24,7 @@ interface Point {
 
 /** Writes through the door and notes how long the log was at each acknowledgement. */
 async function writeAndNote(data_dir: string): Promise<Point[]> {
-  const db = openDb({ data_dir, clock: systemClock })
+  const db = openDb({ data_dir, clock: systemClock, reserve_bytes: 0 })
   const wal = join(data_dir, 'wardpost.db-wal')
   // A reader that never ends keeps checkpoints from starting the log over: all of it stays to be cut.
   const reader = new Database(join(data_dir, 'wardpost.db'), { readonly: true })

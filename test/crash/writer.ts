@@ -9,7 +9,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { randomWrite } from './support.ts'
 
 const [data_dir = '', clients = '8', writes = 'Infinity'] = process.argv.slice(2)
-const db = openDb({ data_dir, clock: systemClock })
+const db = openDb({ data_dir, clock: systemClock, reserve_bytes: 0 })
 const run = Date.now().toString(36)
 let next = 0
 

@@ -103,7 +103,7 @@ test('a restored backup is the data as it was, with its originals, and says that
   expect(readFileSync(join(target(), 'blobs/ten_1', SHA256), 'utf8')).toBe(ORIGINAL)
   expect(statSync(join(target(), 'instance.key')).mode & 0o777).toBe(0o600)
 
-  const db = openDb({ data_dir: target(), clock: fakeClock() })
+  const db = openDb({ data_dir: target(), clock: fakeClock(), reserve_bytes: 0 })
   const keys = await db.query<{ key: string }>(`SELECT key FROM meta WHERE key IN ('before', 'after')`)
   expect(keys).toEqual([{ key: 'before' }])
   expect(db.instance_id).toBe(t.db.instance_id)
@@ -153,7 +153,7 @@ test('a backup that cannot be made says why and leaves nothing', async () => {
 test('what a cut-off backup left is removed at the next start', async () => {
   mkdirSync(join(t.data_dir, 'backups/.partial-x'), { recursive: true })
   await t.db.close()
-  const db = openDb({ data_dir: t.data_dir, clock: t.clock })
+  const db = openDb({ data_dir: t.data_dir, clock: t.clock, reserve_bytes: 0 })
   expect(readdirSync(join(t.data_dir, 'backups'))).toEqual([])
   await db.close()
 })
@@ -201,7 +201,7 @@ test('restore refuses a folder with something in it, and data of a newer version
 test('a folder in which a restore was cut off is not started', () => {
   const data_dir = tempDir()
   writeFileSync(join(data_dir, 'RESTORING'), '')
-  expect(() => openDb({ data_dir, clock: fakeClock() })).toThrow('was cut off')
+  expect(() => openDb({ data_dir, clock: fakeClock(), reserve_bytes: 0 })).toThrow('was cut off')
   rmSync(data_dir, { recursive: true })
 })
 
@@ -209,7 +209,12 @@ test('a migration of data that exists is preceded by a backup', async () => {
   await t.db.close()
   const version = MIGRATIONS.length + 1
   const more = { version, name: 'more', sql: 'CREATE TABLE more (a TEXT) STRICT' }
-  const db = openDb({ data_dir: t.data_dir, clock: t.clock, migrations: [...MIGRATIONS, more] })
+  const db = openDb({
+    data_dir: t.data_dir,
+    clock: t.clock,
+    reserve_bytes: 0,
+    migrations: [...MIGRATIONS, more],
+  })
   expect(db.schema_version).toBe(version)
   expect(backups.list()).toMatchObject([{ kind: 'migration', verified: true }])
   await db.close()

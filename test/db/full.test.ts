@@ -1,13 +1,14 @@
 /** A full disk, as SQLite sees it: `max_page_count` makes it refuse to grow. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Database } from 'bun:sqlite'
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { MIGRATIONS } from '../../migrations/index.ts'
 import { openWriter } from '../../src/db/connection.ts'
 import { createEmbeddedDb } from '../../src/db/drivers/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { createReader } from '../../src/db/read.ts'
+import { createReserve } from '../../src/db/reserve.ts'
 import type { Change, Db } from '../../src/db/types.ts'
 import { fakeClock } from '../../src/lib/clock.ts'
 import { Problem } from '../../src/lib/errors.ts'
@@ -16,12 +17,19 @@ import { failureOf, tempDir, testActor } from '../support/db.ts'
 let dir: string
 let writer: Database
 let db: Db
+let path: string
 beforeEach(() => {
   dir = tempDir()
-  const path = join(dir, 'wardpost.db')
+  path = join(dir, 'wardpost.db')
   writer = openWriter(path)
   migrate(writer, { migrations: MIGRATIONS, now_ms: 0 })
-  db = createEmbeddedDb({ writer, reader: createReader(path), clock: fakeClock(), instance_id: 'i' })
+  db = createEmbeddedDb({
+    writer,
+    reader: createReader(path),
+    clock: fakeClock(),
+    instance_id: 'i',
+    reserve: null,
+  })
 })
 afterEach(async () => {
   await db.close()
@@ -83,4 +91,47 @@ test('wherever in a change the room runs out, nothing of it is left', async () =
     const [events] = await db.query<{ n: number }>('SELECT count(*) AS n FROM events')
     expect(events!.n).toBe(after.audited)
   }
+})
+
+test('a full disk makes small changes use the reserve, and large ones are refused until there is room', async () => {
+  let in_use = false
+  const reserve = {
+    inUse: () => in_use,
+    release() {
+      if (in_use) return false
+      in_use = true
+      leave(200)
+      return true
+    },
+  }
+  await db.close()
+  writer = openWriter(path)
+  db = createEmbeddedDb({ writer, reader: createReader(path), clock: fakeClock(), instance_id: 'i', reserve })
+  leave(0)
+  const settled = await Promise.allSettled(
+    [put('a', 5000), put('big', 100_000), put('b', 5000)].map((change) => db.commit(testActor(), change)),
+  )
+  expect(settled.map((one) => one.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(in_use).toBe(true)
+  expect(String(await failureOf(db.commit(testActor(), put('big', 100_000))))).toContain('storage_full')
+  in_use = false
+  await db.commit(testActor(), put('big', 100_000))
+  expect(await state()).toEqual({ keys: 'a,b,big', audited: 3, integrity: 'ok' })
+})
+
+test('the reserve is room that is really taken, given back once, and put by again when there is room', () => {
+  const clock = fakeClock()
+  const file = join(dir, 'reserve')
+  const reserve = createReserve(file, clock, 3_000_000)
+  expect(statSync(file).blocks * 512).toBeGreaterThanOrEqual(3_000_000)
+  expect([reserve.inUse(), reserve.release(), reserve.release()]).toEqual([false, true, false])
+  expect([existsSync(file), reserve.inUse()]).toEqual([false, true])
+  clock.advance(5000)
+  expect(reserve.inUse()).toBe(false)
+  expect(statSync(file).size).toBe(3_000_000)
+})
+
+test('without room for it there is no reserve, and everything else works', () => {
+  const reserve = createReserve(join(dir, 'reserve'), fakeClock(), Number.MAX_SAFE_INTEGER)
+  expect([reserve.inUse(), existsSync(join(dir, 'reserve'))]).toEqual([true, false])
 })

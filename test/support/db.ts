@@ -17,7 +17,7 @@ export interface TestDb {
 export async function openTestDb(): Promise<TestDb> {
   const clock = fakeClock()
   const data_dir = tempDir()
-  const db = openDb({ data_dir, clock })
+  const db = openDb({ data_dir, clock, reserve_bytes: 0 })
   return {
     db,
     clock,

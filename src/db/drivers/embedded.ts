@@ -5,12 +5,15 @@
  * without a timer, so that a lone client does not wait for company. Each change has its own savepoint: one that
  * fails takes nobody with it. Only when the transaction itself is lost (disk full, I/O error) is every change of
  * the group tried again alone, so that each gets its own true answer.
+ *
+ * When the disk is full the reserve is given back (reserve.ts), and small changes that failed are tried once more.
  */
 import type { Database } from 'bun:sqlite'
-import { problem } from '../../lib/errors.ts'
+import { Problem, problem } from '../../lib/errors.ts'
 import { statementCache } from '../connection.ts'
 import { translateFailure } from '../failures.ts'
 import type { Reader } from '../read.ts'
+import { isSmall, type Reserve } from '../reserve.ts'
 import type { Actor, Change, CommitNotice, Db, RowSet } from '../types.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Applied, createApply } from './apply.ts'
@@ -32,9 +35,11 @@ export interface EmbeddedOptions {
   reader: Reader
   clock: Clock
   instance_id: string
+  /** Room for small changes on a full disk; null does without. */
+  reserve: Reserve | null
 }
 
-export function createEmbeddedDb({ writer, reader, clock, instance_id }: EmbeddedOptions): Db {
+export function createEmbeddedDb({ writer, reader, clock, instance_id, reserve }: EmbeddedOptions): Db {
   const statements = statementCache(writer)
   const apply = createApply({ statements, clock, instance_id })
   const listeners = new Set<(done: CommitNotice) => void>()
@@ -50,9 +55,24 @@ export function createEmbeddedDb({ writer, reader, clock, instance_id }: Embedde
     const group = queue.slice(0, GROUP_MAX)
     queue = queue.slice(GROUP_MAX)
     if (queue.length > 0) schedule()
-    const outcomes = commitGroup(group)
-    if (outcomes !== null) return group.forEach((pending, index) => settle(pending, outcomes[index]!))
-    for (const pending of group) settle(pending, commitAlone(pending))
+    const outcomes = commitGroup(group) ?? group.map(commitAlone)
+    for (const [index, pending] of group.entries()) settle(pending, whenFull(pending, outcomes[index]!))
+  }
+
+  /** The same outcome, unless the disk was full, there is a reserve, and the change is small. */
+  function whenFull(pending: Pending, outcome: Outcome): Outcome {
+    if (!('error' in outcome) || !isFull(outcome.error)) return outcome
+    if (reserve?.release() === true) checkpoint()
+    return reserve !== null && isSmall(pending.change) ? commitAlone(pending) : outcome
+  }
+
+  /** Moves the log into the database and cuts it. A full disk may not allow it; then it is for the next start. */
+  function checkpoint(): void {
+    try {
+      run('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch {
+      rollback()
+    }
   }
 
   function schedule(): void {
@@ -118,6 +138,7 @@ export function createEmbeddedDb({ writer, reader, clock, instance_id }: Embedde
     query: (sql, params) => reader.query(sql, params),
     commit(actor, change) {
       if (closed) return Promise.reject(problem('shutting_down'))
+      if (reserve?.inUse() === true && !isSmall(change)) return Promise.reject(problem('storage_full'))
       return new Promise((resolve, reject) => {
         queue.push({ actor, change, resolve, reject })
         schedule()
@@ -131,10 +152,14 @@ export function createEmbeddedDb({ writer, reader, clock, instance_id }: Embedde
       if (closed) return
       closed = true
       while (queue.length > 0) flush()
-      statements.clear()
       reader.close()
-      writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      checkpoint()
+      statements.clear()
       writer.close()
     },
   }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'storage_full'
 }
