@@ -4,7 +4,20 @@
  */
 import { createHash } from 'node:crypto'
 import { isRefusal, refuse, type Refusal } from '../../lib/refusal.ts'
-import { EXTENSION, FEEDBACK, INSIDE, isStructural, NAMES, RECORD, type Inside } from './elements.ts'
+import {
+  ERROR_SLOT,
+  EXTENSION,
+  FEEDBACK,
+  INSIDE,
+  isStructural,
+  METADATA,
+  NAMES,
+  POLICY,
+  REASON,
+  RECORD,
+  type Inside,
+  type Slots,
+} from './elements.ts'
 import { cleanText } from './fields.ts'
 import type { Hints } from './hints.ts'
 import { createMarkup, type MarkupEvents, type Name } from './markup.ts'
@@ -54,8 +67,10 @@ export interface AggregateReader {
 interface Report {
   index: number
   repairs: Repairs
-  raw: RawMetadata
-  policy: RawPolicy | null
+  metadata: Slots
+  errors: string[]
+  new_namespace: boolean
+  policy: Slots | null
   announced: boolean
   rows: DmarcRow[]
   chars: number
@@ -79,12 +94,13 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
 
   let container: Inside | null = null
   const containers: (Inside | null)[] = []
-  /** The object that the open container fills. */
-  let target: Record<string, unknown> = {}
-  const targets: Record<string, unknown>[] = []
+  /** What the open container fills. */
+  let target: Slots = []
+  const targets: Slots[] = []
   let record: RawRecord | null = null
   let record_chars = 0
-  let leaf: string | null = null
+  /** The slot of the element that is open; -1: none. */
+  let leaf = -1
   let text = ''
   /** `text` is one piece of printable characters: nothing to clean. */
   let plain = false
@@ -120,19 +136,19 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     if (skipping > 0) return
     if (name.id === FEEDBACK) return beginReport(attributes())
     if (container === null) return
-    if (leaf === null) {
+    if (leaf < 0) {
       const child = container.children[name.id]
       if (child !== undefined) return enter(child, name)
-      const key = container.leaves[name.id]
-      if (key !== undefined) {
-        leaf = key
+      const slot = container.leaves[name.id]
+      if (slot !== undefined) {
+        leaf = slot
         text = ''
         events.wants_text = true
         return
       }
     }
     // Directly under the root unknown elements are looked through: some never end.
-    if (container.kind === 'feedback' && leaf === null && name.id !== EXTENSION) return
+    if (container.kind === 'feedback' && leaf < 0 && name.id !== EXTENSION) return
     skipping = depth
     events.wants_text = false
   }
@@ -142,24 +158,23 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     if (child === 'record') beginRecord()
     else if (child === 'policy_published') beginPolicy()
     else if (child === 'report_metadata' || child === 'date_range') {
-      target = report!.raw as unknown as Record<string, unknown>
+      target = report!.metadata
     } else if (record === null) {
       // The record around it was ended by another one inside it.
       skipping = depth
       return
     } else if (child === 'reason' || child === 'dkim' || child === 'spf') {
-      target = {}
+      target = []
       text = ''
       events.wants_text = child === 'reason'
-    } else target = record as unknown as Record<string, unknown>
+    } else target = record.fields
     if (name.local === 'identities') repairs().add('misnamed_element', '<identities> for <identifiers>')
     container = inside
   }
 
   function beginPolicy(): void {
-    const policy: RawPolicy = {}
-    target = policy as Record<string, unknown>
-    if (report!.policy === null) report!.policy = policy
+    target = []
+    if (report!.policy === null) report!.policy = target
     else repairs().add('repeated_element', '<policy_published>')
   }
 
@@ -169,32 +184,40 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     if (skipping > 0) {
       if (skipping === depth) {
         skipping = 0
-        events.wants_text = leaf !== null
+        events.wants_text = leaf >= 0
       }
     } else if (outer !== container) closeContainer(container!.kind)
-    else if (leaf !== null) closeLeaf()
+    else if (leaf >= 0) closeLeaf(name)
     else if (name.id === RECORD) endRecord()
     depth--
     container = outer
-    target = targets.pop() ?? {}
+    target = targets.pop() ?? []
   }
 
-  function closeLeaf(): void {
-    const key = leaf!
-    leaf = null
+  function closeLeaf(name: Name): void {
+    const slot = leaf
+    leaf = -1
     events.wants_text = container?.kind === 'reason'
-    if (text.length > TEXT_CHARS_MAX) repairs().add('text_truncated', `<${key}>`)
+    if (text.length > TEXT_CHARS_MAX) repairs().add('text_truncated', `<${name.local}>`)
     let value = plain || text === '' ? text : cleanText(text, dropped)
     plain = false
     text = ''
     if (record !== null && (record_chars += value.length) > RECORD_CHARS_MAX) {
-      repairs().add('text_truncated', `<${key}> of a record longer than ${RECORD_CHARS_MAX} characters`)
+      repairs().add(
+        'text_truncated',
+        `<${name.local}> of a record longer than ${RECORD_CHARS_MAX} characters`,
+      )
       value = ''
     }
-    if (key === 'error') {
-      if (value !== '' && report!.raw.errors.length < ERRORS_MAX) report!.raw.errors.push(value)
-    } else if (target[key] === undefined || target[key] === '') target[key] = value
-    else if (value !== '') repairs().add('repeated_element', `<${key}>`)
+    const before = target[slot]
+    if (before === undefined || before === '') target[slot] = value
+    else if (value !== '' && slot === ERROR_SLOT && target === report!.metadata) addError(value)
+    else if (value !== '') repairs().add('repeated_element', `<${name.local}>`)
+  }
+
+  /** RFC 7489 allows several. */
+  function addError(value: string): void {
+    if (report!.errors.length < ERRORS_MAX - 1) report!.errors.push(value)
   }
 
   function closeContainer(kind: Inside['kind']): void {
@@ -206,7 +229,8 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
       const bare = cleanText(text, dropped)
       text = ''
       events.wants_text = false
-      pushLimited(record, 'reasons', bare === '' ? target : { ...target, bare }, repairs())
+      if (bare !== '') target[REASON.length] = bare
+      pushLimited(record, 'reasons', target, repairs())
     }
   }
 
@@ -222,7 +246,7 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     }
     container = INSIDE.feedback
     report = newReport(options.nextIndex(), attributes)
-    target = report.raw as unknown as Record<string, unknown>
+    target = report.metadata
   }
 
   function beginRecord(): void {
@@ -231,7 +255,7 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     if (!current.announced) announce(current)
     record = emptyRecord()
     record_chars = 0
-    target = record as unknown as Record<string, unknown>
+    target = record.fields
     if (++current.seen > options.records_max) {
       throw refuse('too_many_records', `More than ${options.records_max} records in a report`)
     }
@@ -240,7 +264,7 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
   function announce(current: Report): void {
     current.announced = true
     let meta: DmarcMeta | null = null
-    if (isComplete(current.raw, current.policy)) {
+    if (isComplete(rawMetadata(current), rawPolicy(current))) {
       // What goes wrong here will do so at the end as well, with all that is known then.
       meta = attempt(() => metadataOf(current, createRepairs(), ''))
     }
@@ -280,8 +304,8 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
   function metadataOf(current: Report, into: Repairs, fingerprint: string): DmarcMeta {
     return readMetadata(
       {
-        raw: current.raw,
-        policy: current.policy,
+        raw: rawMetadata(current),
+        policy: rawPolicy(current),
         hints: options.hints,
         common_header_from: current.header_from ?? null,
         fingerprint: () => fingerprint,
@@ -379,7 +403,9 @@ function newReport(index: number, attributes: string): Report {
   return {
     index,
     repairs: createRepairs(),
-    raw: { errors: [], new_namespace: attributes.includes('urn:ietf:params:xml:ns:dmarc-2.0') },
+    metadata: [],
+    errors: [],
+    new_namespace: attributes.includes('urn:ietf:params:xml:ns:dmarc-2.0'),
     policy: null,
     announced: false,
     rows: [],
@@ -405,6 +431,26 @@ function newReport(index: number, attributes: string): Report {
   }
 }
 
+function rawMetadata(report: Report): RawMetadata {
+  const first = report.metadata[ERROR_SLOT]
+  return {
+    ...named<RawMetadata>(METADATA, report.metadata),
+    errors: first === undefined || first === '' ? [] : [first, ...report.errors],
+    new_namespace: report.new_namespace,
+  }
+}
+
+function rawPolicy(report: Report): RawPolicy | null {
+  return report.policy === null ? null : named<RawPolicy>(POLICY, report.policy)
+}
+
+/** Slots as an object; absent ones stay absent. */
+function named<T>(order: readonly string[], slots: Slots): T {
+  const out: Record<string, string> = {}
+  for (const [i, name] of order.entries()) if (slots[i] !== undefined) out[name] = slots[i]
+  return out as T
+}
+
 function count(totals: DmarcTotals, row: DmarcRow): void {
   totals.records++
   totals.messages += row.count
@@ -419,7 +465,7 @@ function count(totals: DmarcTotals, row: DmarcRow): void {
 
 /** Stands for the bytes of a report that shares its file with others. */
 function ownHash(report: Report, rows_sha256: string): string {
-  const content = JSON.stringify([report.raw, report.policy, rows_sha256])
+  const content = JSON.stringify([report.metadata, report.errors, report.policy, rows_sha256])
   return createHash('sha256').update(content).digest('hex')
 }
 

@@ -55,41 +55,66 @@ const STRUCTURAL = [
   'auth_results',
 ]
 
-/** What an element's text is stored as: `key` of the object that its container fills. */
-const LEAVES = {
-  feedback: { version: 'version' },
-  report_metadata: {
-    org_name: 'org_name',
-    email: 'email',
-    extra_contact_info: 'extra_contact_info',
-    report_id: 'report_id',
-    generator: 'generator',
-    error: 'error',
-    begin: 'begin',
-    end: 'end',
-  },
-  date_range: { begin: 'begin', end: 'end' },
-  policy_published: {
-    domain: 'domain',
-    p: 'p',
-    sp: 'sp',
-    np: 'np',
-    adkim: 'adkim',
-    aspf: 'aspf',
-    pct: 'pct',
-    fo: 'fo',
-    testing: 'testing',
-    discovery_method: 'discovery_method',
-  },
+/** Texts of a container, each in its slot; a hole is an element that is absent. */
+export type Slots = (string | undefined)[]
+
+/** The order of the slots. */
+export const METADATA = [
+  'version',
+  'org_name',
+  'email',
+  'extra_contact_info',
+  'report_id',
+  'generator',
+  'error',
+  'begin',
+  'end',
+] as const
+export const POLICY = [
+  'domain',
+  'p',
+  'sp',
+  'np',
+  'adkim',
+  'aspf',
+  'pct',
+  'fo',
+  'testing',
+  'discovery_method',
+] as const
+export const RECORD_FIELDS = [
+  'source_ip',
+  'count',
+  'disposition',
+  'dkim',
+  'spf',
+  'header_from',
+  'envelope_from',
+  'envelope_to',
+] as const
+export const AUTH = ['domain', 'selector', 'scope', 'result', 'human_result'] as const
+export const REASON = ['type', 'comment'] as const
+export const ERROR_SLOT = METADATA.indexOf('error')
+
+/** Elements with text, by the container they may stand in: where in the slots of it their text goes. */
+const LEAVES: Record<Container, Readonly<Record<string, number>>> = {
+  feedback: slotsOf(METADATA, ['version']),
+  report_metadata: slotsOf(METADATA, METADATA.slice(1)),
+  date_range: slotsOf(METADATA, ['begin', 'end']),
+  policy_published: slotsOf(POLICY, POLICY),
   record: {},
-  row: { source_ip: 'source_ip', count: 'count' },
-  policy_evaluated: { disposition: 'disposition', dkim: 'dkim', spf: 'spf' },
-  reason: { type: 'type', comment: 'comment' },
-  identifiers: { header_from: 'header_from', envelope_from: 'envelope_from', envelope_to: 'envelope_to' },
+  row: slotsOf(RECORD_FIELDS, ['source_ip', 'count']),
+  policy_evaluated: slotsOf(RECORD_FIELDS, ['disposition', 'dkim', 'spf']),
+  reason: slotsOf(REASON, REASON),
+  identifiers: slotsOf(RECORD_FIELDS, ['header_from', 'envelope_from', 'envelope_to']),
   auth_results: {},
-  dkim: { domain: 'domain', selector: 'selector', result: 'result', human_result: 'human_result' },
-  spf: { domain: 'domain', scope: 'scope', result: 'result', human_result: 'human_result' },
-} as const satisfies Record<Container, Readonly<Record<string, string>>>
+  dkim: slotsOf(AUTH, ['domain', 'selector', 'result', 'human_result']),
+  spf: slotsOf(AUTH, ['domain', 'scope', 'result', 'human_result']),
+}
+
+function slotsOf(order: readonly string[], names: readonly string[]): Record<string, number> {
+  return Object.fromEntries(names.map((name) => [name, order.indexOf(name)]))
+}
 
 /** Names by number, so that the inner loop compares no strings. */
 const NUMBERS = new Map<string, number>()
@@ -114,7 +139,7 @@ export function isStructural(number: number): boolean {
 export interface Inside {
   readonly kind: Container
   readonly children: readonly (Inside | undefined)[]
-  readonly leaves: readonly (string | undefined)[]
+  readonly leaves: readonly (number | undefined)[]
 }
 
 export const INSIDE: Readonly<Record<Container, Inside>> = linkContainers()
@@ -122,12 +147,12 @@ export const INSIDE: Readonly<Record<Container, Inside>> = linkContainers()
 function linkContainers(): Record<Container, Inside> {
   const kinds = Object.keys(CHILDREN) as Container[]
   const made = Object.fromEntries(
-    kinds.map((kind) => [kind, { kind, children: [] as Inside[], leaves: [] as string[] }]),
-  ) as Record<Container, { kind: Container; children: Inside[]; leaves: string[] }>
+    kinds.map((kind) => [kind, { kind, children: [] as Inside[], leaves: [] as number[] }]),
+  ) as Record<Container, { kind: Container; children: Inside[]; leaves: number[] }>
   for (const kind of kinds) {
     for (const [name, child] of Object.entries(CHILDREN[kind]))
       made[kind].children[NUMBERS.get(name)!] = made[child]
-    for (const [name, key] of Object.entries(LEAVES[kind])) made[kind].leaves[NUMBERS.get(name)!] = key
+    for (const [name, slot] of Object.entries(LEAVES[kind])) made[kind].leaves[NUMBERS.get(name)!] = slot
   }
   return made
 }

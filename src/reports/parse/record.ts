@@ -1,4 +1,5 @@
 /** One record of an aggregate report: from the texts of its elements to a row, or to the reason why it is none. */
+import type { Slots } from './elements.ts'
 import { quote, type Repairs } from './repairs.ts'
 import { readCount, readDomain, readIp } from './fields.ts'
 import type { DkimAuth, DmarcRow, Reason, SpfAuth } from './types.ts'
@@ -8,38 +9,17 @@ const DKIM_MAX = 100
 const SPF_MAX = 20
 const REASONS_MAX = 20
 
-/** Texts of one <dkim> or <spf> in auth_results; undefined: the element is absent. */
-export interface RawAuth {
-  domain?: string
-  selector?: string
-  scope?: string
-  result?: string
-  human_result?: string
-}
-
-export interface RawReason {
-  type?: string
-  comment?: string
-  /** Text directly inside <reason>. */
-  bare?: string
-}
-
+/** Texts of a record as they came. Slots: see `RECORD_FIELDS`, `AUTH` and `REASON`. */
 export interface RawRecord {
-  source_ip?: string
-  count?: string
-  disposition?: string
-  dkim?: string
-  spf?: string
-  header_from?: string
-  envelope_from?: string
-  envelope_to?: string
-  reasons: RawReason[]
-  dkim_results: RawAuth[]
-  spf_results: RawAuth[]
+  fields: Slots
+  /** A third slot holds text that stands directly in <reason>. */
+  reasons: Slots[]
+  dkim_results: Slots[]
+  spf_results: Slots[]
 }
 
 export function emptyRecord(): RawRecord {
-  return { reasons: [], dkim_results: [], spf_results: [] }
+  return { fields: [], reasons: [], dkim_results: [], spf_results: [] }
 }
 
 /** Domains repeat from record to record: the last answers are kept, and nothing else, so that no input is held. */
@@ -64,40 +44,41 @@ export function createRecordReader(repairs: () => Repairs): RecordReader {
 
   const choose = <T extends string>(
     row: DmarcRow,
-    path: string,
+    field: string,
     vocabulary: Vocabulary<T>,
     text: string | undefined,
+    at?: number,
   ): T => {
     const { value, found } = vocabulary.read(text ?? '')
     if (found === 'exact') return value
-    const field = path.replaceAll(/\.\d+/g, '')
     if (found === 'empty') repairs().add('field_missing', `${field} is empty, read as ${value}`)
     else {
       repairs().add(`enum_${found}`, `${field} ${quote(text!)} read as ${value}`)
+      const path = at === undefined ? field : field.replace('.', `.${at}.`)
       row.raw ??= {}
       row.raw[path] = text!.slice(0, 64)
     }
     return value
   }
 
-  const readDkim = (row: DmarcRow, raw: RawAuth, i: number): DkimAuth => ({
-    domain: domain('dkim.domain', raw.domain),
-    selector: raw.selector === undefined || raw.selector === '' ? null : raw.selector,
-    result: choose(row, `dkim.${i}.result`, DKIM_RESULT, raw.result),
-    human_result: orNull(raw.human_result),
+  const readDkim = (row: DmarcRow, [name, selector, , result, human_result]: Slots, i: number): DkimAuth => ({
+    domain: domain('dkim.domain', name),
+    selector: orNull(selector),
+    result: choose(row, 'dkim.result', DKIM_RESULT, result, i),
+    human_result: orNull(human_result),
   })
 
-  const readSpf = (row: DmarcRow, raw: RawAuth, i: number): SpfAuth => ({
-    domain: domain('spf.domain', raw.domain),
-    scope: orNull(raw.scope) === null ? null : choose(row, `spf.${i}.scope`, SCOPE, raw.scope),
-    result: choose(row, `spf.${i}.result`, SPF_RESULT, raw.result),
-    human_result: orNull(raw.human_result),
+  const readSpf = (row: DmarcRow, [name, , scope, result, human_result]: Slots, i: number): SpfAuth => ({
+    domain: domain('spf.domain', name),
+    scope: orNull(scope) === null ? null : choose(row, 'spf.scope', SCOPE, scope, i),
+    result: choose(row, 'spf.result', SPF_RESULT, result, i),
+    human_result: orNull(human_result),
   })
 
-  const readReason = (row: DmarcRow, raw: RawReason, i: number): Reason | null => {
-    const type = orNull(raw.type)
-    const comment = orNull(raw.comment)
-    const bare = orNull(raw.bare)
+  const readReason = (row: DmarcRow, raw: Slots, i: number): Reason | null => {
+    const type = orNull(raw[0])
+    const comment = orNull(raw[1])
+    const bare = orNull(raw[2])
     if (type === null && bare !== null) {
       // Some put the type, some a sentence, directly into <reason>.
       const { value, found } = REASON_TYPE.read(bare)
@@ -108,7 +89,7 @@ export function createRecordReader(repairs: () => Repairs): RecordReader {
       repairs().add('field_missing', 'reason is empty')
       return null
     }
-    return { type: choose(row, `reasons.${i}.type`, REASON_TYPE, raw.type), comment }
+    return { type: choose(row, 'reasons.type', REASON_TYPE, raw[0], i), comment }
   }
 
   /** Aligned means the word pass; everything else that is not fail is named. */
@@ -133,21 +114,23 @@ export function createRecordReader(repairs: () => Repairs): RecordReader {
 
   return {
     read(n, raw) {
-      const ip = readIp(raw.source_ip ?? '')
-      const blank = (raw.source_ip ?? '') === '' && (raw.count ?? '') === ''
-      if (blank) return { skipped: 'the record is empty', blank }
-      if (ip === null) return { skipped: `source_ip ${quote(raw.source_ip ?? '')} is not an address`, blank }
-      const count = readCount(raw.count ?? '')
-      if (count.value === null) return { skipped: `count ${quote(raw.count ?? '')} ${count.why}`, blank }
-      if (ip.repaired === 'leading_zeros') repairs().add('ip_leading_zeros', quote(raw.source_ip!))
-      else if (ip.repaired !== null) repairs().add('ip_normalised', quote(raw.source_ip!))
+      const ip_text = raw.fields[0] ?? ''
+      const count_text = raw.fields[1] ?? ''
+      const ip = readIp(ip_text)
+      if (ip_text === '' && count_text === '') return { skipped: 'the record is empty', blank: true }
+      if (ip === null) return { skipped: `source_ip ${quote(ip_text)} is not an address`, blank: false }
+      const count = readCount(count_text)
+      if (count.value === null) return { skipped: `count ${quote(count_text)} ${count.why}`, blank: false }
+      if (ip.repaired === 'leading_zeros') repairs().add('ip_leading_zeros', quote(ip_text))
+      else if (ip.repaired !== null) repairs().add('ip_normalised', quote(ip_text))
       if (count.changed)
-        repairs().add('count_normalised', `count ${quote(raw.count!)} read as ${count.value}`)
+        repairs().add('count_normalised', `count ${quote(count_text)} read as ${count.value}`)
       return { row: build(n, ip.value, count.value, raw) }
     },
   }
 
   function build(n: number, source_ip: string, count: number, raw: RawRecord): DmarcRow {
+    const [, , disposition, dkim, spf, header_from, envelope_from, envelope_to] = raw.fields
     const row: DmarcRow = {
       n,
       source_ip,
@@ -156,15 +139,15 @@ export function createRecordReader(repairs: () => Repairs): RecordReader {
       dkim_aligned: false,
       spf_aligned: false,
       reasons: [],
-      header_from: domain('header_from', raw.header_from),
-      envelope_from: raw.envelope_from === undefined ? null : domain('envelope_from', raw.envelope_from),
-      envelope_to: raw.envelope_to === undefined ? null : domain('envelope_to', raw.envelope_to),
+      header_from: domain('header_from', header_from),
+      envelope_from: envelope_from === undefined ? null : domain('envelope_from', envelope_from),
+      envelope_to: envelope_to === undefined ? null : domain('envelope_to', envelope_to),
       dkim: [],
       spf: [],
     }
-    row.disposition = choose(row, 'disposition', DISPOSITION, raw.disposition)
-    row.dkim_aligned = aligned(row, 'dkim', raw.dkim)
-    row.spf_aligned = aligned(row, 'spf', raw.spf)
+    row.disposition = choose(row, 'disposition', DISPOSITION, disposition)
+    row.dkim_aligned = aligned(row, 'dkim', dkim)
+    row.spf_aligned = aligned(row, 'spf', spf)
     if (row.header_from === '') repairs().add('field_missing', 'header_from is empty')
     for (const [i, reason] of raw.reasons.entries()) {
       const read = readReason(row, reason, i)
@@ -184,20 +167,19 @@ export function createRecordReader(repairs: () => Repairs): RecordReader {
 }
 
 /** Adds to a list of a record, up to its limit. */
-export function pushLimited<K extends 'reasons' | 'dkim_results' | 'spf_results'>(
+export function pushLimited(
   record: RawRecord,
-  key: K,
-  item: RawRecord[K][number],
+  key: 'reasons' | 'dkim_results' | 'spf_results',
+  item: Slots,
   repairs: Repairs,
 ): void {
   const max = key === 'reasons' ? REASONS_MAX : key === 'dkim_results' ? DKIM_MAX : SPF_MAX
-  const list = record[key] as RawRecord[K][number][]
-  if (list.length < max) list.push(item)
+  if (record[key].length < max) record[key].push(item)
   else repairs.add('results_truncated', `more than ${max} ${key.replace('_results', ' results')}`)
 }
 
-function isBlank(auth: RawAuth): boolean {
-  return !auth.domain && !auth.selector && !auth.result && !auth.human_result && !auth.scope
+function isBlank(auth: Slots): boolean {
+  return auth.every((text) => text === undefined || text === '')
 }
 
 function orNull(text: string | undefined): string | null {
