@@ -109,7 +109,8 @@ export function createIngest(ports: IngestPorts): Ingest {
     }
     return {
       async add(file) {
-        pending.push(await readFile(actor, file))
+        const read = await readFile(actor, file)
+        pending.push(read)
         if (!full()) return
         landed = landed.then(land)
         await landed
