@@ -105,7 +105,7 @@ function DropBox() {
       <span className="t3 t12 only-wide">
         or paste with <kbd>{navigator.userAgent.includes('Mac') ? '⌘V' : 'Ctrl V'}</kbd>
       </span>
-      <Button reason={reason} onClick={() => folder.current?.click()}>
+      <Button kind="quiet" reason={reason} onClick={() => folder.current?.click()}>
         Choose folder
       </Button>
       <Button kind="primary" reason={reason} onClick={() => files.current?.click()}>
@@ -304,8 +304,12 @@ function Result({ row }: { row: ResultRow }) {
           </span>
         )}
       </td>
-      <td className="p2">{entry?.org_name}</td>
-      <td className="p2 brk">{entry?.domain}</td>
+      <td className="p2 cut" title={entry?.org_name ?? undefined}>
+        {entry?.org_name}
+      </td>
+      <td className="p2 cut" title={entry?.domain ?? undefined}>
+        {entry?.domain}
+      </td>
       <td className="num p3 nw">
         {dated && coveredDays({ date_begin: entry.date_begin ?? '', date_end: entry.date_end ?? '' })}
       </td>
@@ -364,7 +368,7 @@ function SinceThis({ rows }: { rows: readonly ResultRow[] }) {
 function OtherWays() {
   const base = useAuthState().data?.base_url
   const origin = base === undefined || base === '' ? location.origin : base
-  const curl = `curl -H "Authorization: Bearer $KEY" \\\n  --data-binary @report.zip \\\n  ${origin}/v1/reports/upload`
+  const curl = `curl -H "Authorization: Bearer $KEY" \\\n--data-binary @report.zip \\\n${origin}/v1/reports/upload`
   return (
     <Panel title="Other ways in">
       <div className="ways">
