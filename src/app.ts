@@ -11,6 +11,7 @@ import type { SettingView } from './config.ts'
 import type { OpenedDb } from './db/open.ts'
 import { domainRoutes } from './domains/routes.ts'
 import { createDomains } from './domains/service.ts'
+import { createAnswerCache } from './http/answer-cache.ts'
 import { createAuthenticate, createFailures } from './http/auth.ts'
 import { clientAddress, fromTrustedProxy } from './http/client-address.ts'
 import { problemResponse, toProblem } from './http/errors.ts'
@@ -96,6 +97,7 @@ export async function createApp(ports: AppPorts) {
   const { clock, log, db } = ports
   const keyring = createKeyring(ports.instance_key)
   const pager = createPager(createCursors(keyring.derive('cursor')))
+  const answers = createAnswerCache({ db, clock })
   const limiter = createLimiter(clock)
   const failures = createFailures(clock)
   const metrics = createMetrics({ version: ports.version, monotonic: () => clock.monotonic() })
@@ -232,7 +234,7 @@ export async function createApp(ports: AppPorts) {
     .use(instanceRoutes({ guard, instance: ports.instance }))
     .use(instanceTenantRoutes({ guard, tenants, pager }))
     .use(instanceUserRoutes({ guard, members, sessions, pager }))
-    .use(domainRoutes({ guard, domains, pager }))
+    .use(domainRoutes({ guard, domains, pager, answers }))
     .use(domainFigureRoutes({ guard, reports, pager }))
     .use(figureRoutes({ guard, reports, pager }))
     .use(otherReportRoutes({ guard, others, pager }))

@@ -26,6 +26,18 @@ const NOT_CHECKED: DomainPolicy = {
   parsed: null,
 }
 
+/** The same thirty dates stand in every domain of a list. */
+const dates = new Map<number, string>()
+
+function dateOf(day: number): string {
+  const known = dates.get(day)
+  if (known !== undefined) return known
+  if (dates.size > 10 * WINDOW_DAYS) dates.clear()
+  const date = isoDay(day)
+  dates.set(day, date)
+  return date
+}
+
 export function presentDomain(row: DomainFigures, trend: readonly TrendDay[], window: Window): DomainDto {
   const policy = row.policy_json === null ? NOT_CHECKED : (JSON.parse(row.policy_json) as DomainPolicy)
   const by_day = new Map(trend.map((each) => [each.day, each]))
@@ -48,7 +60,7 @@ export function presentDomain(row: DomainFigures, trend: readonly TrendDay[], wi
       window_days: WINDOW_DAYS,
       trend: days.map((day) => {
         const of_day = by_day.get(day)
-        return { date: isoDay(day), rate: percent(of_day?.pass ?? 0, of_day?.messages ?? 0) }
+        return { date: dateOf(day), rate: percent(of_day?.pass ?? 0, of_day?.messages ?? 0) }
       }),
     },
     dns: {

@@ -1,6 +1,7 @@
 import { Elysia, t } from 'elysia'
 import { etagOf, readIfMatch } from '../http/etag.ts'
 import { readFields } from '../http/fields.ts'
+import type { AnswerCache } from '../http/answer-cache.ts'
 import type { Guard } from '../http/guard.ts'
 import { choiceParam, type Pager, sortParam } from '../http/pagination.ts'
 import { IdParams, op, Page } from '../http/schema.ts'
@@ -20,27 +21,35 @@ import { DOMAIN_SORTS, domainPosition } from './sorts.ts'
 
 const FieldsOnly = t.Object({ fields: DomainListQuery.properties.fields })
 
+interface Deps {
+  guard: Guard
+  domains: DomainsService
+  pager: Pager
+  answers: AnswerCache
+}
+
 /** `/v1/domains`: the domains of a tenant. Their timelines and sources are read from reports. */
-export const domainRoutes = (deps: { guard: Guard; domains: DomainsService; pager: Pager }) =>
+export const domainRoutes = (deps: Deps) =>
   new Elysia({ name: 'domains', prefix: '/v1/domains', tags: ['Domains'], normalize: false })
     .use(deps.guard)
     .get(
       '',
-      async ({ principal, query }) => {
-        const filter = {
-          ...sent('q', query.q),
-          ...sent('status', choiceParam('status', query.status, STATUSES)),
-          ...sent('profile', choiceParam('profile', query.profile, PROFILES)),
-          ...sent('tag', query.tag),
-        }
-        const sort = sortParam(query.sort, DOMAIN_SORTS, 'name')
-        const page = deps.pager.read(principal, 'domains', query, { ...filter, sort })
-        const pick = readFields(query.fields, Domain)
-        const { after, limit } = page
-        const rows = await deps.domains.list(principal.tenant_id, filter, { sort, after, limit: limit + 1 })
-        const { items, ...rest } = page.finish(rows, (row) => domainPosition(row, sort))
-        return { items: (await deps.domains.show(items)).map(pick), ...rest }
-      },
+      ({ principal, query, request }) =>
+        deps.answers.json(principal, request.url, async () => {
+          const filter = {
+            ...sent('q', query.q),
+            ...sent('status', choiceParam('status', query.status, STATUSES)),
+            ...sent('profile', choiceParam('profile', query.profile, PROFILES)),
+            ...sent('tag', query.tag),
+          }
+          const sort = sortParam(query.sort, DOMAIN_SORTS, 'name')
+          const page = deps.pager.read(principal, 'domains', query, { ...filter, sort })
+          const pick = readFields(query.fields, Domain)
+          const { after, limit } = page
+          const rows = await deps.domains.list(principal.tenant_id, filter, { sort, after, limit: limit + 1 })
+          const { items, ...rest } = page.finish(rows, (row) => domainPosition(row, sort))
+          return { items: (await deps.domains.show(items)).map(pick), ...rest }
+        }),
       {
         query: DomainListQuery,
         ...op('domains:read', { summary: 'List domains', answers: { 200: { schema: Page(Domain) } } }),

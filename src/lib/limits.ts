@@ -18,6 +18,10 @@ export const IDEMPOTENCY_KEY_CHARS_MAX = 255
 export const IDEMPOTENCY_TTL_MS = 24 * 3_600_000
 export const BULK_IDS_MAX = 500
 
+/** Answers of lists kept in memory, all together and each (characters, about bytes). */
+export const ANSWER_CACHE_BYTES_MAX = 16_000_000
+export const ANSWER_CACHE_ENTRY_BYTES_MAX = 500_000
+
 // --- Rate limits (the contract's three levels) -------------------------------------------------------------------
 export const RATE_WINDOW_MS = 60_000
 export const RATE_KEY_PER_MINUTE = 100

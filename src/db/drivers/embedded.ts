@@ -129,8 +129,9 @@ export function createEmbeddedDb({ writer, reader, clock, instance_id, reserve }
 
   function settle(pending: Pending, outcome: Outcome): void {
     if ('error' in outcome) return pending.reject(outcome.error)
-    pending.resolve(outcome.applied.rows)
+    // First the listeners: who waits for this change must not read what a listener still keeps from before it.
     for (const listener of listeners) queueMicrotask(() => listener(outcome.applied.notice))
+    pending.resolve(outcome.applied.rows)
   }
 
   return {
