@@ -27,7 +27,7 @@ function shotsOf(ids: { domain_id: string; report_id: string; key_id: string }):
     { name: 'domains', path: '/domains' },
     { name: 'domain', path: `/domains/${ids.domain_id}` },
     { name: 'domain-sources', path: `/domains/${ids.domain_id}?tab=sources` },
-    { name: 'domain-records', path: `/domains/${ids.domain_id}?tab=records` },
+    { name: 'domain-records', path: `/domains/${ids.domain_id}?tab=dns` },
     { name: 'domain-reports', path: `/domains/${ids.domain_id}?tab=reports` },
     { name: 'domain-settings', path: `/domains/${ids.domain_id}?tab=settings` },
     { name: 'domain-add', path: '/domains?add=1' },

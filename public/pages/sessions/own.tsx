@@ -101,6 +101,7 @@ export function OwnSessionsPanel() {
           caption="Your sessions"
           columns={columns}
           list={list}
+          two
           rowId={(row) => row.id}
           rowName={(row) => agentName(row.user_agent)}
           empty={<p className="pad t13 t2">No session.</p>}
