@@ -10,7 +10,7 @@ import { type Clock, isoTime } from '../lib/clock.ts'
 import { problem } from '../lib/errors.ts'
 import { SETUP_LINK_TTL_MS } from '../lib/limits.ts'
 import { type Principal, SCOPES, SYSTEM_CHAIN, type TenantContext } from '../lib/principal.ts'
-import { reparse } from '../reports/reparse.ts'
+import { createReparse, type ReparseDone } from '../reports/reparse.ts'
 import type { NewTenant as TenantInput } from '../tenants/setup.ts'
 import type { KeyItem, NewTenant, TenantItem } from './access.verbs.ts'
 import type { ChainCheck, MadeBackup } from './care.verbs.ts'
@@ -28,6 +28,9 @@ export interface CommandDeps {
 const TENANTS_MAX = 10_000
 const KEYS_MAX = 1000
 const FILES_AT_ONCE = 8
+
+/** What became of how many. */
+export type Counts = Record<string, number>
 
 /** What the arguments are, the verb that sends them knows: both are parts of one executable. */
 type Command = (args: never, progress: Progress, files: Files) => Promise<unknown>
@@ -124,10 +127,15 @@ export function createCommands({ app, db, backups, clock }: CommandDeps): Dispat
       await run.finish()
     },
 
-    async reparse(args: { tenant: string | null }, progress) {
+    async reparse(args: { tenant: string | null }, progress): Promise<Counts> {
       const wanted =
         args.tenant === null ? (await everyTenant()).map((each) => each.id) : [await tenantOf(args)]
-      for (const tenant of wanted) await reparse({ db, blobs, ingest }, cliActor(tenant), progress)
+      const reparse = createReparse({ db, blobs, ingest })
+      const done: ReparseDone[] = []
+      for (const tenant of wanted) {
+        done.push(await reparse.run(cliActor(tenant), (so_far) => progress(sum([...done, so_far]))))
+      }
+      return sum(done)
     },
 
     async vitals(): Promise<Vitals> {
@@ -162,6 +170,14 @@ export function createCommands({ app, db, backups, clock }: CommandDeps): Dispat
     }
     return run(args as never, progress, files)
   }
+}
+
+function sum(parts: readonly ReparseDone[]): Counts {
+  const total: Counts = {}
+  for (const part of parts) {
+    for (const [name, count] of Object.entries(part)) total[name] = (total[name] ?? 0) + count
+  }
+  return total
 }
 
 /** Reading and storing overlap, and so do the children that read. */

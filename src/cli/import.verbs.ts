@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { systemClock } from '../lib/clock.ts'
 import { REPORT_FILE_BYTES_MAX } from '../lib/limits.ts'
 import type { FileOutcome } from '../reports/outcomes.ts'
+import type { Counts } from './commands.ts'
 import type { SentFile } from './control.ts'
 import type { Io, Verb, VerbContext } from './verb.ts'
 
@@ -45,9 +46,11 @@ export const IMPORT_VERBS: readonly Verb[] = [
     operands_max: 0,
     flags: [{ ...TENANT, doc: 'Only this tenant. Default: all.' }],
     async run({ call, flag, io, json }) {
-      const tally = createTally(io, null)
-      await call('reparse', { tenant: flag('tenant') ?? null }, (seen) => tally.add(seen as FileOutcome))
-      report(tally.summary(), { io, json })
+      const done = await call<Counts>('reparse', { tenant: flag('tenant') ?? null }, (so_far) =>
+        io.err(`${(so_far as Counts)['files'] ?? 0} files`),
+      )
+      const counts = Object.entries(done).map(([name, count]) => `${count} ${name}`)
+      io.out(json ? JSON.stringify(done) : counts.join(', '))
       return 0
     },
   },
@@ -72,7 +75,7 @@ async function filesUnder(path: string): Promise<string[]> {
 }
 
 /** Counts outcomes as they come, and tells of them once a second. */
-function createTally(io: Io, total: number | null) {
+function createTally(io: Io, total: number) {
   const started = systemClock.monotonic()
   let told = started
   const summary: ImportSummary = {
@@ -95,7 +98,7 @@ function createTally(io: Io, total: number | null) {
   const tell = (): void => {
     if (systemClock.monotonic() - told < PROGRESS_EVERY_MS) return
     told = systemClock.monotonic()
-    io.err(`${summary.files}${total === null ? '' : ` of ${total}`} files, ${summary.created} new reports`)
+    io.err(`${summary.files} of ${total} files, ${summary.created} new reports`)
   }
 
   return {

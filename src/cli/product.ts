@@ -15,7 +15,7 @@ import { createScheduler, type Scheduler } from '../jobs/scheduler.ts'
 import { MINUTE_MS, systemClock } from '../lib/clock.ts'
 import { parseCidr } from '../lib/ip.ts'
 import { createLog, type Log } from '../lib/log.ts'
-import { createResolver, type ResolverOptions } from '../net/dns.ts'
+import { createResolver, type DnsResolver, type ResolverOptions } from '../net/dns.ts'
 import type { TlsSource } from '../net/tls.ts'
 import { createSandboxPool } from '../sandbox/pool.ts'
 import { loadAssets } from '../web/assets.ts'
@@ -36,10 +36,10 @@ export interface Product {
   dispatch: Dispatch
   /** The address the server listens on is known only once it does. */
   listensOn(port: number, tls: TlsSource | null): void
-  baseUrl(): string
+  baseUrl: () => string
   /** Clears away what a crash left behind. Before anything new comes in. */
   recover(): Promise<void>
-  /** Writes down what is in memory, stops jobs, closes the database and gives back the lock. */
+  /** Writes down what is in memory, stops jobs, closes the database and gives back the lock. Once. */
   close(): Promise<void>
 }
 
@@ -48,6 +48,8 @@ export interface ProductOptions {
   log: (line: string) => void
   /** A command by itself: no start is recorded, warnings only. */
   quiet: boolean
+  /** Other than the settings say: the demo's made-up zone. */
+  resolver?: DnsResolver
 }
 
 const KEY_BYTES = 32
@@ -72,7 +74,8 @@ export async function openProduct(
   const backups = createBackups({ data_dir, clock, worker_command: selfCommand('backup-worker') })
   const scheduler = createScheduler({ clock, db, log, holder: `${hostname()}-${process.pid}` })
   const networks = config.asn_db === null ? null : await openNetworks(config.asn_db)
-  const resolver = createResolver({ servers: serversOf(config.resolver), timeout_ms: DNS_TIMEOUT_MS })
+  const resolver =
+    options.resolver ?? createResolver({ servers: serversOf(config.resolver), timeout_ms: DNS_TIMEOUT_MS })
   const pool = createSandboxPool({
     command: selfCommand('sandbox'),
     size: sandboxSize(),
@@ -116,6 +119,7 @@ export async function openProduct(
   registerJobs({ scheduler, app, db, backups, clock })
   loadLimits(data_dir, app, log)
   const chores = startChores(app, log)
+  let closed = false
   return {
     app,
     db,
@@ -133,6 +137,8 @@ export async function openProduct(
       if (dropped > 0) log.warn('half-loaded reports were removed', { reports: dropped })
     },
     async close() {
+      if (closed) return
+      closed = true
       clearInterval(chores)
       await scheduler.close()
       saveLimits(data_dir, app)

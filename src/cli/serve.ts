@@ -16,10 +16,39 @@ const DRAIN_MS = 10 * SECOND_MS
 const CERTIFICATE_CHECK_MS = 10 * SECOND_MS
 
 /** Returns when the server has stopped. */
-export async function serve(context: VerbContext, _options: { demo: boolean }): Promise<number> {
-  const { config, io } = context
+export async function serve(context: VerbContext): Promise<number> {
+  const product = await openProduct(context, { log: context.io.err, quiet: false })
+  return run(context, product, [])
+}
+
+/** The same, with the demo's data in it. */
+export async function serveDemo(given: VerbContext): Promise<number> {
+  const { createDemoZone, DEMO_DATA, openDemo } = await import('./demo.ts')
+  const context = ownFolder(given, DEMO_DATA)
+  const zone = createDemoZone()
+  const { io } = context
+  const product = await openProduct(context, { log: io.err, quiet: false, resolver: zone.resolver })
+  try {
+    if (!product.app.services.setup.isSetUp()) io.out('Making the demo tenant and months of reports …')
+    const lines = await openDemo(product, zone)
+    return await run(context, product, lines)
+  } catch (error) {
+    await product.close()
+    throw error
+  }
+}
+
+/** The context with another data folder, unless one was named. */
+function ownFolder(context: VerbContext, data: string): VerbContext {
+  const named = context.settings.some(({ name, source }) => name === 'data' && source !== 'default')
+  if (named) return context
+  const settings = context.settings.map((each) => (each.name === 'data' ? { ...each, value: data } : each))
+  return { ...context, config: { ...context.config, data }, settings }
+}
+
+async function run(context: VerbContext, product: Product, lines: string[]): Promise<number> {
+  const { config } = context
   const stop = untilAsked()
-  const product = await openProduct(context, { log: io.err, quiet: false })
   let control: ControlServer | null = null
   let listener: Listener | null = null
   try {
@@ -29,10 +58,11 @@ export async function serve(context: VerbContext, _options: { demo: boolean }): 
     product.listensOn(listener.port, tls)
     // Before the first request can be answered: who finds the server up finds the link as well.
     const setup_link = product.app.services.setup.renewLink()
+    if (setup_link !== null) lines.push(`Set it up with this link, once, within an hour: ${setup_link}`)
     control = await listenControl(config.data, product.dispatch, product.log)
     await product.scheduler.start()
     const watch = watchCertificate(tls, listener, product)
-    await announce(context, product, tls, setup_link)
+    await announce(context, product, tls, lines)
     const reason = await stop
     clearInterval(watch)
     await drain(product, listener, reason)
@@ -93,23 +123,21 @@ function watchCertificate(tls: TlsSource | null, listener: Listener, { log }: Pr
 
 async function announce(
   { io }: VerbContext,
-  product: Product,
+  { log, db, baseUrl }: Product,
   tls: TlsSource | null,
-  setup_link: string | null,
+  lines: readonly string[],
 ): Promise<void> {
-  const { log, db } = product
   await db.commit(systemActor(), {
     writes: [],
     audit: { action: 'instance.start', detail: { version: VERSION } },
   })
-  const lines = [`Wardpost ${VERSION} is at ${product.baseUrl()}`]
+  io.out(`Wardpost ${VERSION} is at ${baseUrl()}`)
   if (tls?.mode === 'auto') {
     const { fingerprint, authority_fingerprint } = tls.current()
-    lines.push(`Certificate SHA-256 ${fingerprint}`, `Authority   SHA-256 ${authority_fingerprint}`)
+    io.out(`Certificate SHA-256 ${fingerprint}\nAuthority   SHA-256 ${authority_fingerprint}`)
   }
-  if (setup_link !== null) lines.push(`Set it up with this link, once, within an hour: ${setup_link}`)
   for (const line of lines) io.out(line)
-  log.info('ready', { url: product.baseUrl(), version: VERSION, pid: process.pid })
+  log.info('ready', { url: baseUrl(), version: VERSION, pid: process.pid })
 }
 
 async function drain({ app, log, db }: Product, listener: Listener, reason: string): Promise<void> {

@@ -14,18 +14,18 @@ const SERVER_VERBS: readonly Verb[] = [
     flags: [],
     async run(context) {
       const { serve } = await import('./serve.ts')
-      return serve(context, { demo: false })
+      return serve(context)
     },
   },
   {
     name: 'demo',
-    summary: 'Run the server with a demo tenant and months of made-up reports.',
+    summary: 'Run the server with a demo tenant and months of made-up reports, in ./wardpost-demo.',
     operands_min: 0,
     operands_max: 0,
     flags: [],
     async run(context) {
-      const { serve } = await import('./serve.ts')
-      return serve(context, { demo: true })
+      const { serveDemo } = await import('./serve.ts')
+      return serveDemo(context)
     },
   },
 ]
