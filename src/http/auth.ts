@@ -105,14 +105,18 @@ function changes(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 }
 
-/** Refuses a change that another site's page sent with our cookie. */
-export function checkOrigin(request: Request, base_origin: string | null): void {
+/**
+ * Refuses what another site's page sent. With our cookie at stake the request must say that it comes from our own
+ * pages; signing in itself may also be done by a program, which says nothing of the kind.
+ */
+export function checkOrigin(request: Request, base_origin: string | null, silent_ok = false): void {
   const site = request.headers.get('sec-fetch-site')
   if (site !== null) {
     if (site === 'same-origin' || site === 'none') return
     throw problem('csrf_rejected', 'The request came from another site.')
   }
   const origin = request.headers.get('origin')
+  if (origin === null && silent_ok) return
   if (origin !== null && (origin === base_origin || isHost(origin, request.headers.get('host')))) return
   throw problem('csrf_rejected', 'The request names no origin of this site.')
 }

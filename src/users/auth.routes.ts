@@ -67,7 +67,7 @@ const FAILS = ['invalid_credentials', 'login_throttled', 'csrf_rejected']
 export const authRoutes = (deps: Deps) =>
   new Elysia({ name: 'auth', tags: ['Sign-in'], normalize: false })
     .onTransform(({ request }) => {
-      if (request.method !== 'GET') checkOrigin(request, deps.base_origin)
+      if (request.method !== 'GET') checkOrigin(request, deps.base_origin, true)
     })
     .get(
       '/auth/state',

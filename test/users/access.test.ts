@@ -137,6 +137,18 @@ describe('signing in', () => {
   })
 })
 
+describe('signing in', () => {
+  test('works for a program, and for no page of another site', async () => {
+    await firstRun()
+    const form = { email: 'mara@acme.example', password: PASSWORD }
+    expect((await post('/auth/login', form, '', {})).status).toBe(200)
+    expect((await post('/auth/login', form, '', { origin: 'https://evil.example' })).body.code).toBe(
+      'csrf_rejected',
+    )
+    expect((await post('/auth/login', form, '', { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+  })
+})
+
 describe('a change with the cookie', () => {
   const create = (cookie: string, headers: Record<string, string>) =>
     t.call('PATCH', '/v1/me', { body: { name: 'Eve' }, headers: { cookie, ...headers } })
