@@ -40,8 +40,10 @@ import { createBlobs } from './reports/blobs.ts'
 import { domainFigureRoutes, figureRoutes } from './reports/figures.routes.ts'
 import { countIngest } from './reports/counted.ts'
 import { createIngest } from './reports/ingest.ts'
+import { createMaintenance } from './reports/maintenance.ts'
 import { otherReportRoutes } from './reports/others.routes.ts'
 import { createOtherReports } from './reports/others.ts'
+import { createReparse } from './reports/reparse.ts'
 import { reportRoutes } from './reports/routes.ts'
 import type { NetworkLookup } from './reports/rules/senders.ts'
 import { createReports } from './reports/service.ts'
@@ -153,6 +155,8 @@ export async function createApp(ports: AppPorts) {
   )
   const reports = createReports({ db, clock, blobs, domains })
   const others = createOtherReports({ db, clock, blobs })
+  const maintenance = createMaintenance({ db, clock, blobs })
+  const reparse = createReparse({ db, blobs, ingest })
 
   const authenticate = createAuthenticate({
     clock,
@@ -267,6 +271,8 @@ export async function createApp(ports: AppPorts) {
       others,
       ingest,
       blobs,
+      maintenance,
+      reparse,
     },
     denials,
     limiter,

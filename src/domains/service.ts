@@ -54,7 +54,11 @@ export function createDomains({ db, clock, resolver }: DomainPorts) {
 
   const present = async (rows: readonly DomainFigures[]): Promise<DomainDto[]> => {
     const window = windowAt(clock.now())
-    const days = await trendsOf(db, rows.map((row) => row.id), window)
+    const days = await trendsOf(
+      db,
+      rows.map((row) => row.id),
+      window,
+    )
     const by_domain = Map.groupBy(days, (day) => day.domain_id)
     return rows.map((row) => presentDomain(row, by_domain.get(row.id) ?? [], window))
   }
@@ -125,7 +129,10 @@ export function createDomains({ db, clock, resolver }: DomainPorts) {
     show: present,
 
     /** Numbers of the policy domains whose reports belong to the domain. Throws `not_found`. */
-    async policyDomains(tenant_id: string, id: string): Promise<{ name: string; policy_domain_ids: number[] }> {
+    async policyDomains(
+      tenant_id: string,
+      id: string,
+    ): Promise<{ name: string; policy_domain_ids: number[] }> {
       const row = await find(tenant_id, id)
       return { name: row.name, policy_domain_ids: await policyDomainsOfDomain(db, id) }
     },
@@ -186,7 +193,8 @@ export function createDomains({ db, clock, resolver }: DomainPorts) {
         try {
           await change(principal.actor, row, columns, { action: 'domains.update', detail: { changed } })
         } catch (error) {
-          if (error instanceof Conflict) throw problem(expected === undefined ? 'conflict' : 'version_conflict')
+          if (error instanceof Conflict)
+            throw problem(expected === undefined ? 'conflict' : 'version_conflict')
           throw error
         }
       }
@@ -220,7 +228,8 @@ export function createDomains({ db, clock, resolver }: DomainPorts) {
             },
           })
         } catch (error) {
-          if (error instanceof Conflict) throw problem('conflict', 'The domain is verified elsewhere, or was changed just now.')
+          if (error instanceof Conflict)
+            throw problem('conflict', 'The domain is verified elsewhere, or was changed just now.')
           throw error
         }
       }
@@ -261,7 +270,15 @@ export function createDomains({ db, clock, resolver }: DomainPorts) {
       if (resolver.mode === 'none') return 0
       const due = await dueForCheck(db, clock.now() - RECHECK_MS, limit)
       for (const { id, tenant_id, name } of due) {
-        const actor = { tenant_id, type: 'system', id: null, name: null, key_id: null, ip: null, request_id: null } as const
+        const actor = {
+          tenant_id,
+          type: 'system',
+          id: null,
+          name: null,
+          key_id: null,
+          ip: null,
+          request_id: null,
+        } as const
         const policy = await lookupPolicy(resolver, name)
         await storePolicy(actor, id, policy, false)
       }
@@ -303,7 +320,8 @@ export function createDomains({ db, clock, resolver }: DomainPorts) {
   async function findToken(row: DomainRow): Promise<string | null> {
     const answer = await resolver.txt(verificationName(row.name))
     if (answer.state === 'unknown') return `unverified: ${answer.detail}`
-    if (answer.state === 'missing') return `unverified: there is no TXT record at ${verificationName(row.name)}`
+    if (answer.state === 'missing')
+      return `unverified: there is no TXT record at ${verificationName(row.name)}`
     const wanted = verificationValue(row.verification_token)
     if (answer.values.some((value) => value.trim() === wanted)) return null
     return 'unverified: the TXT record holds another value'
@@ -329,7 +347,8 @@ function readColumns(input: DomainUpdateInput): Partial<DomainRow> {
   if (input.profile !== undefined) columns.profile = input.profile
   if (input.compliance_threshold !== undefined) columns.compliance_threshold = input.compliance_threshold
   if (input.tags !== undefined) columns.tags_json = JSON.stringify(input.tags.map((tag) => tag.trim()))
-  if (input.outbound_ips !== undefined) columns.outbound_ips_json = JSON.stringify(input.outbound_ips.map(readIp))
+  if (input.outbound_ips !== undefined)
+    columns.outbound_ips_json = JSON.stringify(input.outbound_ips.map(readIp))
   if (input.dkim_selectors !== undefined) {
     for (const [i, selector] of input.dkim_selectors.entries()) {
       if (SELECTOR.test(selector)) continue

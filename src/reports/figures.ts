@@ -134,7 +134,6 @@ export interface SourceItem {
   last_seen: string
 }
 
-
 export interface SourcePage {
   sort: SourceSort
   /** Sort value, messages, sender and kind of the last one before. */

@@ -9,9 +9,16 @@ import type { Actor, Db } from '../db/types.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { SandboxPool } from '../sandbox/types.ts'
 import { type BlobInput, type Blobs, digestFile } from './blobs.ts'
-import { type IncomingPorts, readIncoming, type ReportSource } from './incoming.ts'
+import {
+  type DmarcIncoming,
+  type Incoming,
+  type IncomingPorts,
+  readIncoming,
+  type ReportSource,
+} from './incoming.ts'
+import { policyJson } from './inserts.ts'
 import { createLanding, type LandingAction, type LandingFile } from './landing.ts'
-import type { FileOutcome } from './outcomes.ts'
+import type { FileOutcome, StoredReport } from './outcomes.ts'
 import { createPolicyDomains } from './policy-domains.ts'
 import { createSenders, type NetworkLookup } from './rules/senders.ts'
 import { dropRecords } from './stored.ts'
@@ -47,8 +54,27 @@ export interface Ingest {
     action: LandingAction,
     told: (outcome: FileOutcome) => void,
   ): IngestRun
+  /** Reads the original of a stored report again; what comes out otherwise replaces it. */
+  reread(
+    actor: Actor,
+    original: Original,
+    stored: StoredForReread,
+  ): Promise<'unchanged' | 'revised' | 'rejected'>
   /** Removes what a crash left behind: rows of large reports that never became visible. Run once at start. */
   recover(): Promise<number>
+}
+
+export interface Original {
+  name: string
+  path: string
+  source: ReportSource
+}
+
+export interface StoredForReread extends StoredReport {
+  content_sha256: string
+  rows_sha256: string
+  dup_key: string
+  policy_json: string
 }
 
 /** A run lands when this much waits. */
@@ -66,11 +92,12 @@ const SYSTEM: Omit<Actor, 'tenant_id'> = {
 
 export function createIngest(ports: IngestPorts): Ingest {
   const landing = createLanding({ ...ports, policy_domains: createPolicyDomains(ports.db) })
+  const rids = createRids(ports.clock)
   const reading: IncomingPorts = {
     db: ports.db,
     clock: ports.clock,
     senderOf: createSenders(ports.networks),
-    nextRid: createRids(ports.clock),
+    nextRid: rids.next,
   }
 
   const readFile = async (actor: Actor, file: IncomingFile): Promise<LandingFile> => {
@@ -129,11 +156,35 @@ export function createIngest(ports: IngestPorts): Ingest {
       try {
         for (const file of files) read.push(await readFile(actor, file))
         return await landing.land(actor, source, 'reports.upload', read)
+      } catch (error) {
+        await dropWrittenAhead(
+          ports.db,
+          actor,
+          read.flatMap((file) => file.reports),
+        ).catch(() => undefined)
+        throw error
       } finally {
         await Promise.all(files.map(discardIncoming))
       }
     },
+    async reread(actor, { name, path, source }, stored) {
+      const file = await readFile(actor, { name, path, owned: false })
+      const found = file.reports.find(
+        (report) => report.kind === 'dmarc' && report.content_sha256 === stored.content_sha256,
+      )
+      const others = file.reports.filter((report) => report !== found)
+      await dropWrittenAhead(ports.db, actor, others)
+      if (found === undefined || found.kind !== 'dmarc') return 'rejected'
+      if (readsTheSame(found, stored)) {
+        await dropWrittenAhead(ports.db, actor, [found])
+        return 'unchanged'
+      }
+      await landing.replace(actor, source, { ...file, reports: [found] }, stored)
+      return 'revised'
+    },
     async recover() {
+      const [last] = await ports.db.query<{ rid: number | null }>('SELECT max(rid) AS rid FROM reports')
+      rids.atLeast(last?.rid ?? 0)
       const left = await ports.db.query<{ rid: number; tenant_id: string }>(
         'SELECT rid, tenant_id FROM report_loads ORDER BY rid',
       )
@@ -147,11 +198,32 @@ export function createIngest(ports: IngestPorts): Ingest {
  * Numbers of reports: they ascend with the time of arrival and never repeat within a process. Half a million a second
  * fit one millisecond grid, and 2^53 lasts to the year 2109.
  */
-function createRids(clock: Clock): () => number {
+function createRids(clock: Clock) {
   let last = 0
-  return () => {
-    last = Math.max(last + 1, clock.now() * 2048)
-    return last
+  return {
+    next(): number {
+      last = Math.max(last + 1, clock.now() * 2048)
+      return last
+    },
+    /** After a start with a clock that was set back. */
+    atLeast(rid: number): void {
+      last = Math.max(last, rid)
+    },
+  }
+}
+
+function readsTheSame(found: DmarcIncoming, stored: StoredForReread): boolean {
+  return (
+    found.rows_sha256 === stored.rows_sha256 &&
+    found.dup_key === stored.dup_key &&
+    policyJson(found.meta.policy) === stored.policy_json
+  )
+}
+
+/** Removes the rows of large reports that were read and then not wanted. */
+async function dropWrittenAhead(db: Db, actor: Actor, reports: readonly Incoming[]): Promise<void> {
+  for (const report of reports) {
+    if (report.kind === 'dmarc' && report.tuples === null) await dropRecords(db, actor, report.rid)
   }
 }
 

@@ -18,6 +18,7 @@ import {
   rejectedOutcome,
   type Relating,
   relate,
+  type StoredReport,
 } from './outcomes.ts'
 import {
   failureInsert,
@@ -60,6 +61,8 @@ export interface Landing {
     action: LandingAction,
     files: readonly LandingFile[],
   ): Promise<FileOutcome[]>
+  /** Puts a new reading of one file in the place of a stored report, whatever it holds. */
+  replace(actor: Actor, source: ReportSource, file: LandingFile, old: StoredReport): Promise<void>
 }
 
 export type LandingAction = 'reports.upload' | 'reports.import' | 'reports.reparse'
@@ -73,6 +76,10 @@ interface Item {
 
 export function createLanding(ports: LandingPorts): Landing {
   return {
+    async replace(actor, source, file, old) {
+      const batch = file.reports.map((report): Item => ({ file, report, outcome: null }))
+      await tryBatch(ports, { actor, source, action: 'reports.reparse', replacing: old }, batch)
+    },
     async land(actor, source, action, files) {
       const by_file = files.map((file) =>
         file.reports.map((report): Item => ({ file, report, outcome: null })),
@@ -98,6 +105,8 @@ interface Doing {
   actor: Actor
   source: ReportSource
   action: LandingAction
+  /** The stored report whose place is taken, when that is decided already. */
+  replacing?: StoredReport
 }
 
 /** As much as fits one change. A second report with the same key waits for the next one, to see the first stored. */
@@ -157,11 +166,14 @@ interface Plan {
 async function tryBatch(ports: LandingPorts, doing: Doing, batch: Item[]): Promise<void> {
   const { actor } = doing
   const pids = await ports.policy_domains.ensure(actor, spansOf(batch))
-  const relations = await relate(
-    ports.db,
-    actor.tenant_id,
-    batch.map((item) => item.report),
-  )
+  const relations =
+    doing.replacing === undefined
+      ? await relate(
+          ports.db,
+          actor.tenant_id,
+          batch.map((item) => item.report),
+        )
+      : batch.map((): Relating => ({ kind: 'replaces', old: doing.replacing!, detail: 'Read again.' }))
   const now = ports.clock.now()
   const plan: Plan = { writes: [], sink: createRollupSink(), reports: [], tuples: [], stored: [] }
   const abandoned: number[] = []

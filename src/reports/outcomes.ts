@@ -36,7 +36,8 @@ export interface FileOutcome {
   reports: ReportOutcome[]
 }
 
-interface Stored {
+/** What a revision needs to know of the report it is compared with. */
+export interface StoredReport {
   rid: number
   id: string
   org_name: string
@@ -53,12 +54,12 @@ interface Stored {
 export type Relating =
   | { kind: 'new' }
   | { kind: 'duplicate'; id: string }
-  | { kind: 'replaces' | 'stays'; old: Stored; detail: string }
+  | { kind: 'replaces' | 'stays'; old: StoredReport; detail: string }
 
 /** Records compared one by one; above, the number of messages decides. */
 const COMPARED_RECORDS_MAX = 20_000
 
-interface Candidate extends Stored {
+interface Candidate extends StoredReport {
   dup_key: string
   state: 'current' | 'superseded'
   content_sha256: string

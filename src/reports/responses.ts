@@ -7,7 +7,10 @@ export function attachment(
   body: string | ReadableStream<Uint8Array> | Blob,
 ): Response {
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\/]/g, '_').trim() || 'report'
-  const extended = encodeURIComponent(name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
+  const extended = encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16)}`,
+  )
   return new Response(body, {
     headers: {
       'content-type': type,

@@ -1,6 +1,15 @@
 import type { Static } from '@sinclair/typebox'
 import { t } from 'elysia'
-import { FieldsQuery, IsoTime, Literals, Nullable, PageQuery, QueryText, QueryTime } from '../http/schema.ts'
+import {
+  FieldsQuery,
+  Int,
+  IsoTime,
+  Literals,
+  Nullable,
+  PageQuery,
+  QueryText,
+  QueryTime,
+} from '../http/schema.ts'
 import { REPORT_SORTS, SOURCE_SORTS } from './sorts.ts'
 
 export const EXPORT_FORMATS = ['json', 'csv', 'ndjson'] as const
@@ -12,7 +21,7 @@ const SOURCES = ['upload', 'mailbox', 'watch', 'api'] as const
 const FILE_KINDS = ['xml', 'json', 'mail', 'gzip', 'zip', 'unknown'] as const
 const SENDER_KINDS = ['dkim', 'spf', 'network', 'prefix', 'other'] as const
 
-const Count = t.Integer({ minimum: 0 })
+const Count = Int({ minimum: 0 })
 const ByDisposition = t.Object({ none: Count, quarantine: Count, reject: Count, pass: Count })
 
 export const Repair = t.Object(
@@ -44,7 +53,7 @@ export const Report = t.Object(
       np: Nullable(Literals(POLICIES)),
       adkim: Literals(['r', 's']),
       aspf: Literals(['r', 's']),
-      pct: Nullable(t.Integer()),
+      pct: Nullable(Int()),
       fo: Nullable(t.String()),
       testing: Nullable(t.Boolean()),
       discovery_method: Nullable(Literals(['psl', 'treewalk'])),
@@ -71,7 +80,7 @@ export type ReportDto = Static<typeof Report>
 
 export const ReportRecord = t.Object(
   {
-    n: t.Integer({ description: 'Number of the record in the report as it was sent.' }),
+    n: Int({ description: 'Number of the record in the report as it was sent.' }),
     source_ip: t.String({ examples: ['192.0.2.15'] }),
     count: Count,
     disposition: Literals(DISPOSITIONS),
@@ -106,7 +115,9 @@ export const ReportRecord = t.Object(
 export type RecordDto = Static<typeof ReportRecord>
 
 const RecordPage = t.Object({ items: t.Array(ReportRecord), next_cursor: t.Optional(t.String()) })
-export const ReportDetail = t.Composite([Report, t.Object({ records: RecordPage })], { title: 'ReportDetail' })
+export const ReportDetail = t.Composite([Report, t.Object({ records: RecordPage })], {
+  title: 'ReportDetail',
+})
 
 export const DomainFilterQuery = {
   domain: t.Optional(

@@ -181,15 +181,23 @@ function bounds(days: DayRange): { from: string; to: string } {
   return { from: isoTime(days.first * DAY_MS), to: isoTime((days.last + 1) * DAY_MS) }
 }
 
-async function* exportPages(db: Db, tenant_id: string, filter: ReportFilter): AsyncGenerator<readonly ExportRow[]> {
+async function* exportPages(
+  db: Db,
+  tenant_id: string,
+  filter: ReportFilter,
+): AsyncGenerator<readonly ExportRow[]> {
   let after: ReportPage['after'] = null
   for (;;) {
-    const reports = await listReports(db, tenant_id, filter, { sort: '-date_end', after, limit: EXPORT_REPORTS })
+    const reports = await listReports(db, tenant_id, filter, {
+      sort: '-date_end',
+      after,
+      limit: EXPORT_REPORTS,
+    })
     let rows: ExportRow[] = []
     for (const stored of reports) {
       const report = presentReport(stored)
       if (stored.records === 0) rows.push({ report, record: null })
-      for (let last = 0; ; ) {
+      for (let last = 0; ;) {
         const records = await listRecords(db, tenant_id, stored.rid, {
           after: last,
           limit: EXPORT_RECORDS,

@@ -37,7 +37,6 @@ export interface StoredReport {
   created_at: number
 }
 
-
 export interface ReportFilter {
   /** Names (A-labels) and ids of domains; undefined: all. */
   domains?: readonly string[]

@@ -106,7 +106,8 @@ async function receiveFile(
   let spill: { path: string; file: FileHandle } | null = null
   const take = async (chunk: Buffer): Promise<void> => {
     bytes += chunk.length
-    if (bytes > REPORT_FILE_BYTES_MAX) throw tooLarge(name === '' ? 'The file' : `"${name}"`, REPORT_FILE_BYTES_MAX)
+    if (bytes > REPORT_FILE_BYTES_MAX)
+      throw tooLarge(name === '' ? 'The file' : `"${name}"`, REPORT_FILE_BYTES_MAX)
     count(chunk.length)
     hash.update(chunk)
     if (spill !== null) return void (await spill.file.write(chunk))
