@@ -17,7 +17,6 @@ CREATE TABLE audit_entries (
   ts          INTEGER AS (json_extract(entry, '$.ts')) VIRTUAL,
   action      TEXT AS (json_extract(entry, '$.action')) VIRTUAL,
   actor_id    TEXT AS (json_extract(entry, '$.actor.id')) VIRTUAL,
-  key_id      TEXT AS (json_extract(entry, '$.actor.key_id')) VIRTUAL,
   target_id   TEXT AS (json_extract(entry, '$.target.id')) VIRTUAL,
   outcome     TEXT AS (json_extract(entry, '$.outcome')) VIRTUAL,
   PRIMARY KEY (tenant_id, seq)

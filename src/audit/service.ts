@@ -35,7 +35,7 @@ export type AuditExportRow = AuditEntryDto & { canonical: string }
 export type AuditService = ReturnType<typeof createAuditService>
 
 /** Entries looked at between two turns of the event loop, where a filter may match few of them. */
-const SLICE_ENTRIES = 10_000
+const SLICE_ENTRIES = 5000
 const EXPORT_PAGE_ENTRIES = 500
 
 export function createAuditService(deps: { store: AuditStore; db: Pick<Db, 'commit'>; instance_id: string }) {

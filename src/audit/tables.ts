@@ -11,7 +11,6 @@ export const auditEntries = sqliteTable(
     ts: integer('ts'),
     action: text('action'),
     actorId: text('actor_id'),
-    keyId: text('key_id'),
     targetId: text('target_id'),
     outcome: text('outcome'),
   },

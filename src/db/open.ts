@@ -27,7 +27,7 @@ export interface OpenedDb extends Db {
   /** Made once, when the data folder is created; part of every audit chain's first hash. */
   readonly instance_id: string
   readonly schema_version: number
-  /** How the writing connection is set, asked of SQLite. */
+  /** How the writing connection was set at start, asked of SQLite. */
   settings(): WriterSettings
 }
 
@@ -42,10 +42,11 @@ export function openDb(options: OpenOptions): OpenedDb {
     throw new SchemaMismatch(`a restore into ${data_dir} was cut off: empty the folder and restore again`)
   }
   const unlock = lockDataFolder(data_dir)
+  let writer: Database | null = null
   try {
     removePartialBackups(join(data_dir, 'backups'))
     const path = join(data_dir, 'wardpost.db')
-    const writer = openWriter(path)
+    writer = openWriter(path)
     const now_ms = clock.now()
     const backup = () => void writeBackup({ data_dir, kind: 'migration', now_ms })
     const { to } = migrate(writer, { migrations, now_ms, backup })
@@ -53,17 +54,19 @@ export function openDb(options: OpenOptions): OpenedDb {
     const reserve =
       reserve_bytes === 0 ? null : createReserve(join(data_dir, 'reserve'), clock, reserve_bytes)
     const db = createEmbeddedDb({ writer, reader: createReader(path), clock, instance_id, reserve })
+    const settings = writerSettings(writer)
     return {
       ...db,
       instance_id,
       schema_version: to,
-      settings: () => writerSettings(writer),
+      settings: () => settings,
       async close() {
         await db.close()
         unlock()
       },
     }
   } catch (error) {
+    writer?.close()
     unlock()
     throw error
   }
