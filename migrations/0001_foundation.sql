@@ -25,6 +25,7 @@ CREATE INDEX audit_entries_by_time ON audit_entries (tenant_id, ts, seq);
 CREATE INDEX audit_entries_by_action ON audit_entries (tenant_id, action, seq);
 CREATE INDEX audit_entries_by_actor ON audit_entries (tenant_id, actor_id, seq);
 CREATE INDEX audit_entries_by_target ON audit_entries (tenant_id, target_id, seq);
+CREATE INDEX audit_entries_failed ON audit_entries (tenant_id, outcome, seq) WHERE outcome <> 'success';
 
 -- Personal values of entries (names, addresses), kept beside the chain so that they can be erased without
 -- breaking it: the entry holds SHA-256(salt || body).

@@ -137,6 +137,14 @@ function conditions(filter: EntryFilter): { index: string; where: string; params
   const parts: string[] = []
   const params: SqlValue[] = []
   let index = ''
+  if (filter.outcome !== undefined) {
+    parts.push('e.outcome = ?')
+    params.push(filter.outcome)
+  }
+  if (filter.outcome !== undefined && filter.outcome !== 'success') {
+    index = 'INDEXED BY audit_entries_failed'
+    parts.push(`e.outcome <> 'success'`)
+  }
   if (filter.actions !== undefined) {
     index = 'INDEXED BY audit_entries_by_action'
     parts.push(`e.action IN (${filter.actions.map(() => '?').join(', ')})`)
@@ -151,10 +159,6 @@ function conditions(filter: EntryFilter): { index: string; where: string; params
     index = 'INDEXED BY audit_entries_by_target'
     parts.push('e.target_id = ?')
     params.push(filter.target)
-  }
-  if (filter.outcome !== undefined) {
-    parts.push('e.outcome = ?')
-    params.push(filter.outcome)
   }
   if (filter.q !== undefined) {
     const like = `%${filter.q.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
