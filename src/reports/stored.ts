@@ -2,6 +2,7 @@
 import type { Actor, Db } from '../db/types.ts'
 import { columnsKey, RECORD_COLUMNS, type RecordColumns } from './rules/records.ts'
 import { createRollup, type ReportRollup } from './rules/rollup.ts'
+import { senderOf } from './rules/senders.ts'
 
 const PIECE_RECORDS = 1000
 
@@ -38,7 +39,7 @@ export async function rollupOfStored(
           dkim_aligned: row.dkim_aligned === 1,
           spf_aligned: row.spf_aligned === 1,
         },
-        { kind: row.sender_kind, name: row.sender },
+        senderOf(row.sender_kind, row.sender),
       )
     }
   }

@@ -58,7 +58,7 @@ export function createRollup(begin_ms: number, end_ms: number): RollupBuilder {
     let entry = senders.get(key)
     if (entry === undefined) {
       const held = senders.size < SENDERS_HELD_MAX ? sender : OTHER
-      const held_key = held === sender ? key : senderKey(OTHER)
+      const held_key = held.key
       entry = senders.get(held_key)
       if (entry === undefined) senders.set(held_key, (entry = { sender: held, totals: zero() }))
     }
@@ -67,7 +67,7 @@ export function createRollup(begin_ms: number, end_ms: number): RollupBuilder {
 
   return {
     add(row, sender) {
-      const key = senderKey(sender)
+      const { key } = sender
       if (shares === null) addDay(days[0]!, row.count, row, sender, key)
       else {
         for (const [i, part] of splitCount(row.count, shares).entries()) {
@@ -81,7 +81,7 @@ export function createRollup(begin_ms: number, end_ms: number): RollupBuilder {
       const folded = new Map<number, SenderTotals[]>()
       for (const [day, senders] of sources) {
         const list = foldSmallest([...senders.values()])
-        for (const { sender } of list) kept.add(senderKey(sender))
+        for (const { sender } of list) kept.add(sender.key)
         folded.set(day, list)
       }
       const sample: ReportRollup['ips'] = []
@@ -92,10 +92,6 @@ export function createRollup(begin_ms: number, end_ms: number): RollupBuilder {
       return { primary_day: primary, days: totals, sources: folded, ips: sample }
     },
   }
-}
-
-export function senderKey(sender: Sender): string {
-  return `${sender.kind} ${sender.name}`
 }
 
 export function zero(): Measure {
@@ -139,7 +135,7 @@ function foldSmallest(list: SenderTotals[]): SenderTotals[] {
     addMeasure(other.totals, entry.totals, 1)
     return false
   })
-  named.sort((a, b) => b.totals[0] - a.totals[0] || (senderKey(a.sender) < senderKey(b.sender) ? -1 : 1))
+  named.sort((a, b) => b.totals[0] - a.totals[0] || (a.sender.key < b.sender.key ? -1 : 1))
   for (const entry of named.splice(SENDERS_PER_DAY_MAX)) addMeasure(other.totals, entry.totals, 1)
   return [...named, other]
 }

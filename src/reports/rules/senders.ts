@@ -12,13 +12,19 @@ export type SenderKind = 'dkim' | 'spf' | 'network' | 'prefix' | 'other'
 export interface Sender {
   kind: SenderKind
   name: string
+  /** Kind and name as one text: what senders are told apart by. */
+  key: string
+}
+
+export function senderOf(kind: SenderKind, name: string): Sender {
+  return { kind, name, key: `${kind} ${name}` }
 }
 
 /** Name of the organisation that announces an address, or null when it is not known. */
 export type NetworkLookup = (ip: string) => string | null
 
 /** What is left when a report has more senders than are kept apart. */
-export const OTHER: Sender = { kind: 'other', name: 'other' }
+export const OTHER: Sender = senderOf('other', 'other')
 
 /** A table of senders by row; remembers addresses, because reports repeat them. */
 export function createSenders(lookup: NetworkLookup | null): (row: DmarcRow) => Sender {
@@ -27,7 +33,7 @@ export function createSenders(lookup: NetworkLookup | null): (row: DmarcRow) => 
   const named = (kind: 'dkim' | 'spf', name: string): Sender => {
     const known = by_domain[kind].get(name)
     if (known !== undefined) return known
-    return remember(by_domain[kind], name, { kind, name })
+    return remember(by_domain[kind], name, senderOf(kind, name))
   }
   return (row) => {
     if (row.dkim_aligned) {
@@ -67,9 +73,9 @@ function related(a: string, b: string): boolean {
 
 function networkOf(ip: string, lookup: NetworkLookup | null): Sender {
   const organisation = lookup?.(ip) ?? null
-  if (organisation !== null) return { kind: 'network', name: organisation }
+  if (organisation !== null) return senderOf('network', organisation)
   const bytes = parseIp(ip)
   if (bytes === null) return OTHER
   const prefix = bytes.length === 4 ? 24 : 48
-  return { kind: 'prefix', name: formatCidr({ bytes: maskIp(bytes, prefix), prefix }) }
+  return senderOf('prefix', formatCidr({ bytes: maskIp(bytes, prefix), prefix }))
 }
