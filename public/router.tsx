@@ -13,12 +13,14 @@ import { parseSearch, stringifySearch } from './lib/view.ts'
 import { BARE_PAGES, PAGES } from './routes.ts'
 import { Shell } from './shell/shell.tsx'
 import { BrokenPage, MissingPage } from './shell/fallback.tsx'
+import { Overlays } from './ui/menu.tsx'
 import { Toasts } from './ui/toast.tsx'
 
 const root = createRootRoute({
   component: () => (
     <>
       <Outlet />
+      <Overlays />
       <Toasts />
     </>
   ),

@@ -7,6 +7,7 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query'
 import { api, ApiProblem, type Query } from './api.ts'
+import { acceptNews, useSteady } from './steady.ts'
 import type { Page } from './types.ts'
 
 /** How often what is on screen is asked for again. */
@@ -49,6 +50,9 @@ export interface ListState<T> {
   hasMore: boolean
   isLoadingMore: boolean
   loadMore: () => void
+  /** Rows that came by polling and wait to be shown. */
+  news: number
+  showNews: () => void
   refetch: () => void
 }
 
@@ -70,8 +74,16 @@ export function useList<T>(path: string, query: Query = {}, options: ReadOptions
     placeholderData: keepPreviousData,
   })
   const { fetchNextPage, refetch } = result
+  const pages = result.data?.pages ?? []
+  const steady = useSteady(
+    `${path} ${JSON.stringify(query)} ${result.isPlaceholderData}`,
+    pages.length,
+    pages.flatMap((page) => page.items),
+  )
   return {
-    items: result.data?.pages.flatMap((page) => page.items) ?? [],
+    items: steady.items,
+    news: steady.news,
+    showNews: steady.showNews,
     isPending: result.isPending && (options.enabled ?? true),
     isRefreshing: result.isPlaceholderData,
     error: result.error,
@@ -84,7 +96,7 @@ export function useList<T>(path: string, query: Query = {}, options: ReadOptions
   }
 }
 
-/** Marks everything read from these paths as out of date. */
+/** After a change by the person: everything read from these paths is asked for again and shown at once. */
 export async function refresh(...paths: string[]): Promise<void> {
   await queries.invalidateQueries({
     predicate: (query) => {
@@ -92,4 +104,5 @@ export async function refresh(...paths: string[]): Promise<void> {
       return typeof path === 'string' && paths.some((prefix) => path.startsWith(prefix))
     },
   })
+  acceptNews()
 }

@@ -28,7 +28,7 @@ export function Shell() {
   const [sheet, setSheet] = useState(false)
   const [palette, setPalette] = useState(false)
   const main = useRef<HTMLElement>(null)
-  useTitle(page?.title)
+  useTitle(crumb, page?.title)
   usePaletteKey(setPalette)
   // A new page takes the focus, so that reading starts there; a drawer on the same page has its own.
   const shown = useRef(page?.path)

@@ -3,6 +3,15 @@ import type { ReactNode } from 'react'
 import { Glyph, Icon, type IconName } from './icons.tsx'
 import { A } from './link.tsx'
 
+/** Menus are drawn here: outside of boxes that clip, inside a landmark. */
+export function Overlays() {
+  return <div id="overlays" role="region" aria-label="Menus" />
+}
+
+function overlays(): HTMLElement | null {
+  return document.getElementById('overlays')
+}
+
 interface MenuProps {
   /** The button that opens it. */
   trigger: ReactNode
@@ -15,7 +24,7 @@ export function Menu({ trigger, align = 'end', children }: MenuProps) {
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={overlays()}>
         <DropdownMenu.Content className="menu" align={align} sideOffset={4} collisionPadding={8}>
           {children}
         </DropdownMenu.Content>
@@ -116,7 +125,7 @@ export function Pop({ trigger, open, onOpenChange, label, children }: PopProps) 
   return (
     <Popover.Root open={open} onOpenChange={onOpenChange}>
       <Popover.Trigger asChild>{trigger}</Popover.Trigger>
-      <Popover.Portal>
+      <Popover.Portal container={overlays()}>
         <Popover.Content className="pop" align="start" sideOffset={4} collisionPadding={8} aria-label={label}>
           {children}
         </Popover.Content>

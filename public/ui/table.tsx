@@ -77,6 +77,14 @@ export function Table<T>(props: TableProps<T>) {
   const look = ['t', props.href === undefined ? '' : 'rows', two === true ? 'two' : '', props.className ?? '']
   return (
     <>
+      {list.news > 0 && (
+        <div className="news">
+          <button type="button" className="pill" onClick={list.showNews}>
+            <Icon name="up" />
+            {list.news} new
+          </button>
+        </div>
+      )}
       <table
         className={look.filter((part) => part !== '').join(' ')}
         aria-busy={list.isRefreshing || undefined}
@@ -249,7 +257,7 @@ function useRowKeys<T>(props: TableProps<T>, body: React.RefObject<HTMLTableSect
     } else if (event.key === 'Enter' && on_row && href !== undefined) {
       event.preventDefault()
       view.go(href(item))
-    } else if ((event.key === 'x' || event.key === ' ') && on_row && selection !== undefined) {
+    } else if ((event.key.toLowerCase() === 'x' || event.key === ' ') && on_row && selection !== undefined) {
       event.preventDefault()
       selection.toggle(rowId(item), list.items.map(rowId), event.shiftKey)
     }
