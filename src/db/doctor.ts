@@ -121,9 +121,10 @@ function blobCheck(db: Database, data_dir: string): Check {
 function diskCheck(data_dir: string): Check {
   const { bavail, bsize } = statfsSync(data_dir)
   const free = bavail * bsize
-  const detail = `${Math.floor(free / 1e6)} MB free`
+  const reserved = existsSync(join(data_dir, 'reserve'))
+  const detail = `${Math.floor(free / 1e6)} MB free, the reserve for a full disk is ${reserved ? 'put by' : 'in use'}`
   if (free < FREE_BYTES_FAILED) return check('disk', 'failed', detail)
-  return check('disk', free < FREE_BYTES_LOW ? 'warning' : 'ok', detail)
+  return check('disk', free < FREE_BYTES_LOW || !reserved ? 'warning' : 'ok', detail)
 }
 
 /** Others on the machine must read neither the data nor the key. */

@@ -58,6 +58,17 @@ test('bulk rows run one statement per row', async () => {
   const rows = Array.from({ length: 1000 }, (_, i) => [`k${i}`, String(i)])
   await commit({ sql: 'INSERT INTO meta (key, value) VALUES (?, ?)', rows })
   expect(await keys()).toHaveLength(1000)
+  const sql = 'UPDATE meta SET value = ? WHERE key = ? RETURNING key'
+  expect(
+    await commit({
+      sql,
+      rows: [
+        ['a', 'k1'],
+        ['b', 'none'],
+        ['c', 'k2'],
+      ],
+    }),
+  ).toEqual([[['k1'], ['k2']]])
 })
 
 test('of two conflicting changes in one group one fails alone', async () => {

@@ -43,18 +43,28 @@ export function createApply({ statements, clock, instance_id }: ApplyOptions): A
     return []
   }
 
+  /** One prepared statement for all: several times faster than rows spelled out in one statement. */
+  function runBulk(sql: string, rows: readonly (readonly SqlValue[])[]): RowSet {
+    const { statement, returns_rows } = statements.get(sql)
+    const returned: RowSet = []
+    for (const params of rows) {
+      if (returns_rows) returned.push(...statement.values(...params))
+      else statement.run(...params)
+    }
+    return returned
+  }
+
   function runWrite(write: Write): RowSet {
     if ('toSQL' in write) {
       const { sql, params } = write.toSQL()
       return run(sql, params as SqlValue[])
     }
-    if (write.rows === undefined) return run(write.sql, write.params ?? [])
-    const rows: RowSet = []
-    for (const params of write.rows) rows.push(...run(write.sql, params))
-    return rows
+    return write.rows === undefined ? run(write.sql, write.params ?? []) : runBulk(write.sql, write.rows)
   }
 
   function runMust({ must, label }: MustWrite): RowSet {
+    // changes() speaks of the last statement alone.
+    assert('toSQL' in must || must.rows === undefined, 'bulk rows cannot be a must')
     const rows = runWrite(must)
     if (run('SELECT changes()', [])[0]![0] !== 1) throw new Conflict(label)
     return rows
