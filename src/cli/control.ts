@@ -184,8 +184,8 @@ export async function callControl(
     }
     if ('progress' in message) progress(message.progress)
     else {
-      await sent
-      socket.end()
+      // Whatever was not taken by now is not wanted.
+      socket.destroy()
       return { result: message.result }
     }
   }

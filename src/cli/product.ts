@@ -180,9 +180,9 @@ async function openNetworks(path: string) {
   })
 }
 
-/** A core is left to the server; two at least, so that a hostile file does not hold up the next one. */
+/** A core is left to the server: on two cores a second child made an import slower, not faster (measured). */
 function sandboxSize(): number {
-  return Math.min(SANDBOX_CHILDREN_MAX, Math.max(2, availableParallelism() - 1))
+  return Math.min(SANDBOX_CHILDREN_MAX, Math.max(1, availableParallelism() - 1))
 }
 
 /** What is kept in memory for a while is written once a minute. */

@@ -13,8 +13,19 @@ import { invalid } from '../../src/lib/errors.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { tempDir } from '../support/db.ts'
 
-const dispatch: Dispatch = async (command, args, progress) => {
+const dispatch: Dispatch = async (command, args, progress, files) => {
   if (command === 'echo') return args
+  if (command === 'take') {
+    const taken: [string, number, number][] = []
+    for await (const { name, content } of files) {
+      taken.push([name, content.length, content.at(-1) ?? -1])
+      progress(taken.length)
+    }
+    return taken
+  }
+  if (command === 'take one') {
+    for await (const { name } of files) return name
+  }
   if (command === 'steps') {
     for (const step of [1, 2, 3]) progress({ step })
     return 'done'
@@ -57,6 +68,35 @@ describe('control socket', () => {
     const seen: unknown[] = []
     expect(await call('steps', null, seen)).toEqual({ result: 'done' })
     expect(seen).toEqual([{ step: 1 }, { step: 2 }, { step: 3 }])
+  })
+
+  test('carries files, as fast as they are taken', async () => {
+    async function* files() {
+      for (let i = 0; i < 200; i++)
+        yield { name: `${i}.xml`, content: new Uint8Array(10_000 * (i % 5)).fill(i) }
+    }
+    const seen: unknown[] = []
+    const { result } = (await callControl(dir, 'take', null, (value) => seen.push(value), files()))!
+    expect(result).toEqual(
+      Array.from({ length: 200 }, (_, i) => [`${i}.xml`, 10_000 * (i % 5), i % 5 === 0 ? -1 : i]),
+    )
+    expect(seen).toHaveLength(200)
+  })
+
+  test('a command that takes less than is sent still answers', async () => {
+    async function* files() {
+      for (let i = 0; i < 50; i++) yield { name: `${i}.xml`, content: new Uint8Array(500_000) }
+    }
+    expect(await callControl(dir, 'take one', null, () => {}, files())).toEqual({ result: '0.xml' })
+  })
+
+  test('a file that cannot be read on this side is an error here', async () => {
+    async function* files() {
+      yield { name: 'a', content: new Uint8Array(1) }
+      throw new Error('no such file')
+    }
+    const error = await callControl(dir, 'take', null, () => {}, files()).catch((caught: Error) => caught)
+    expect((error as Error).message).toBe('no such file')
   })
 
   test('answers many at once', async () => {
