@@ -102,9 +102,11 @@ export function filesBelow(dir: string): { name: string; bytes: number }[] {
     .map((path) => ({ name: path.slice(dir.length + 1), bytes: statSync(path).size }))
 }
 
-/** Makes a file, or the names in a folder, survive a power cut. */
+/** Makes a file, or the names in a folder, survive a power cut. Windows cannot sync folders, and need not. */
 export function syncPath(path: string): void {
-  const fd = openSync(path, 'r')
+  const folder = statSync(path).isDirectory()
+  if (folder && process.platform === 'win32') return
+  const fd = openSync(path, folder ? 'r' : 'r+')
   try {
     fsyncSync(fd)
   } finally {
