@@ -224,6 +224,8 @@ function openZip(place: Place, shared: Shared): Sink {
   const chunks: Uint8Array[] = []
   let size = 0
   let current: Sink | null = null
+  /** The entry that ended it all has said so itself. */
+  let told = false
 
   const readEntry = (bytes: Uint8Array, entry: ZipEntry): void => {
     shared.budget.entry()
@@ -243,7 +245,9 @@ function openZip(place: Place, shared: Shared): Sink {
     } catch (error) {
       if (!isRefusal(error)) throw error
       child.abort(error)
-      if (error.fatal) throw error
+      if (!error.fatal) return
+      told = true
+      throw error
     } finally {
       current = null
     }
@@ -273,6 +277,7 @@ function openZip(place: Place, shared: Shared): Sink {
     },
     abort(refusal) {
       chunks.length = 0
+      if (told) return
       if (current === null) shared.events.refused(place, refusal)
       else current.abort(refusal)
     },

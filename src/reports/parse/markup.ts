@@ -215,9 +215,9 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
           base = fed
           complete = false
         } else construct += text
+        checkToken(construct)
         fed += text.length
         tokenizer.write(text)
-        checkToken(complete ? '' : construct)
       },
     }
   }

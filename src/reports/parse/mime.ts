@@ -69,23 +69,27 @@ function joinContinuations(raw: Map<string, string>): Map<string, string> {
   for (const [name, list] of pieces) {
     list.sort((a, b) => a.at - b.at)
     const charset = list[0]!.encoded ? /^([\w-]*)'[^']*'/.exec(list[0]!.text) : null
-    const text = list
+    // A character may be cut between two pieces: bytes first, characters after.
+    const bytes = list
       .map((piece, i) => {
         const content = i === 0 && charset !== null ? piece.text.slice(charset[0].length) : piece.text
-        return piece.encoded ? decodePercent(content, charset?.[1] ?? 'utf-8') : content
+        return piece.encoded ? decodePercent(content) : content
       })
       .join('')
+    const encoded = list.some((piece) => piece.encoded)
+    const text = encoded
+      ? decodeCharset(Buffer.from(bytes, 'latin1'), charset?.[1] ?? 'utf-8')
+      : decodeWords(bytes)
     out.set(name, text)
   }
   return out
 }
 
-function decodePercent(text: string, charset: string): string {
-  const bytes = Buffer.from(
-    text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-    'latin1',
+/** Bytes, each as the character of its number. */
+function decodePercent(text: string): string {
+  return text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
   )
-  return decodeCharset(bytes, charset)
 }
 
 function decodeCharset(bytes: Uint8Array, charset: string): string {
