@@ -1,4 +1,4 @@
-import { useEffect, useState, type FormEvent, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { useView } from '../lib/view.ts'
 import { Button } from './button.tsx'
 import { SelectField, TextField, type Choice } from './field.tsx'
@@ -28,6 +28,7 @@ interface FilterBarProps {
 export function FilterBar({ search, filters, children }: FilterBarProps) {
   const view = useView()
   const [adding, setAdding] = useState<string | null>(null)
+  const chosen = useRef<string | null>(null)
   const set = filters.filter((filter) => view.get(filter.name) !== undefined)
   const open = filters.filter((filter) => view.get(filter.name) === undefined && filter.name !== adding)
   const shown =
@@ -50,6 +51,13 @@ export function FilterBar({ search, filters, children }: FilterBarProps) {
       {open.length > 0 && (
         <Menu
           align="start"
+          onClosed={(event) => {
+            // The chip's own form takes the focus, not the button behind the menu.
+            if (chosen.current === null) return
+            event.preventDefault()
+            setAdding(chosen.current)
+            chosen.current = null
+          }}
           trigger={
             <button type="button" className="chip chip--add">
               <span>
@@ -62,8 +70,9 @@ export function FilterBar({ search, filters, children }: FilterBarProps) {
           {open.map((filter) => (
             <MenuItem
               key={filter.name}
-              // The menu closes and gives the focus back first; then the chip's own form may take it.
-              onSelect={() => setTimeout(() => setAdding(filter.name), 0)}
+              onSelect={() => {
+                chosen.current = filter.name
+              }}
             >
               {filter.label}
             </MenuItem>

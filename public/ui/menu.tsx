@@ -16,16 +16,24 @@ interface MenuProps {
   /** The button that opens it. */
   trigger: ReactNode
   align?: 'start' | 'center' | 'end'
+  /** Once it has closed; `preventDefault` keeps the focus from going back to the trigger. */
+  onClosed?: (event: Event) => void
   children: ReactNode
 }
 
 /** A menu of things to do. Not modal: the page behind keeps its scroll bar and needs no injected style. */
-export function Menu({ trigger, align = 'end', children }: MenuProps) {
+export function Menu({ trigger, align = 'end', onClosed, children }: MenuProps) {
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal container={overlays()}>
-        <DropdownMenu.Content className="menu" align={align} sideOffset={4} collisionPadding={8}>
+        <DropdownMenu.Content
+          className="menu"
+          align={align}
+          sideOffset={4}
+          collisionPadding={8}
+          {...(onClosed === undefined ? {} : { onCloseAutoFocus: onClosed })}
+        >
           {children}
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
