@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { createReadStream, type ReadStream } from 'node:fs'
-import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomToken } from '../lib/crypto.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -126,13 +126,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
-  try {
-    await file.writeFile(bytes)
-    await file.datasync()
-  } finally {
-    await file.close()
-  }
+  await writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: true })
 }
 
 async function syncFile(path: string): Promise<void> {

@@ -3,7 +3,7 @@
  * after the other, reads each in the sandbox, gathers what is small into few large changes and tells what became of
  * every file. A file that cannot be read is an outcome, not an error.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import type { Actor, Db } from '../db/types.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -229,7 +229,7 @@ async function dropWrittenAhead(db: Db, actor: Actor, reports: readonly Incoming
 
 async function blobOf(file: IncomingFile): Promise<{ input: BlobInput; bytes: number }> {
   if ('content' in file) {
-    const sha256 = createHash('sha256').update(file.content).digest('hex')
+    const sha256 = hash('sha256', file.content, 'hex')
     return { input: { sha256, bytes: file.content }, bytes: file.content.length }
   }
   const { sha256, bytes } = file.digest ?? (await digestFile(file.path))
