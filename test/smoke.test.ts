@@ -227,9 +227,20 @@ describe('from start to start', () => {
       rejected: 1,
       messages: 80,
     })
-    expect(done['rejections']).toEqual([
-      { file: join(folder, 'notes.txt'), code: expect.any(String), detail: expect.any(String) },
-    ])
+    const folds = done['folds'] as { file: string; status: string }[]
+    expect(folds.toSorted((a, b) => a.status.localeCompare(b.status))).toEqual([
+      {
+        file: expect.stringMatching(/a(gain)?\.xml$/),
+        status: 'duplicate',
+        id: expect.stringMatching(/^rpt_/),
+      },
+      {
+        file: join(folder, 'notes.txt'),
+        status: 'rejected',
+        code: expect.any(String),
+        detail: expect.any(String),
+      },
+    ] as never)
   })
 
   test('a backup is restored into another folder and serves there', async () => {
@@ -296,10 +307,36 @@ describe('the command line', () => {
   })
 })
 
+describe('the demo', () => {
+  test('has a tenant with months of reports, in a folder of its own, and is the same at the next start', async () => {
+    const place = emptyPlace()
+    const counts: number[] = []
+    for (let round = 0; round < 2; round++) {
+      const server = await start(place, { verb: 'demo', data: null })
+      const line = /Sign in as (\S+) with the password: (.+)/.exec(server.out())!
+      const login = await send(server.url, 'POST', '/auth/login', {
+        body: { email: line[1], password: line[2]! },
+      })
+      expect(login.status).toBe(200)
+      const cookie = login.cookie!
+      const domains = await send(server.url, 'GET', '/v1/domains', { cookie })
+      expect((domains.body['items'] as unknown[]).length).toBeGreaterThan(2)
+      const summary = await send(server.url, 'GET', '/v1/reports/summary?from=2020-01-01', { cookie })
+      counts.push(summary.body['reports'] as number)
+      expect(await server.stop()).toBe(0)
+    }
+    expect(counts[0]).toBeGreaterThan(300)
+    expect(counts[1]).toBe(counts[0])
+    expect(existsSync(join(place.folder, 'wardpost-demo/wardpost.db'))).toBe(true)
+    expect(existsSync(join(place.folder, 'wardpost-data'))).toBe(false)
+    place.remove()
+  }, 60_000)
+})
+
 describe('TLS', () => {
   test('auto makes a certificate, prints its fingerprint and keeps it', async () => {
     const place = emptyPlace()
-    const first = await start(place, '--tls', 'auto')
+    const first = await start(place, { args: ['--tls', 'auto'] })
     const ca = readFileSync(join(place.data, 'tls/ca.crt'), 'utf8')
     expect(first.url).toStartWith('https://127.0.0.1:')
     const response = await fetch(`${first.url}/readyz`, { tls: { ca } })
@@ -307,7 +344,7 @@ describe('TLS', () => {
     expect(response.headers.get('strict-transport-security')).toContain('max-age=')
     const print = /Certificate SHA-256 ([0-9A-F:]{95})/.exec(first.out())![1]!
     expect(await first.stop()).toBe(0)
-    const second = await start(place, '--tls', 'auto')
+    const second = await start(place, { args: ['--tls', 'auto'] })
     expect(second.out()).toContain(print)
     expect(await second.stop()).toBe(0)
     place.remove()

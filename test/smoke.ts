@@ -56,8 +56,12 @@ export interface Running {
 }
 
 /** Starts the server on a free port and waits for the log line that says where it is. */
-export async function start(place: Place, ...args: string[]): Promise<Running> {
-  const command = [BINARY, 'serve', '--data', place.data, '--port', '0', ...args]
+export async function start(
+  place: Place,
+  options: { verb?: 'serve' | 'demo'; data?: string | null; args?: string[] } = {},
+): Promise<Running> {
+  const { verb = 'serve', data = place.data, args = [] } = options
+  const command = [BINARY, verb, ...(data === null ? [] : ['--data', data]), '--port', '0', ...args]
   const child = Bun.spawn(command, { cwd: place.folder, env: {}, stdout: 'pipe', stderr: 'pipe' })
   const seen = { out: '', err: '' }
   const collect = async (name: 'out' | 'err', stream: ReadableStream<Uint8Array>): Promise<void> => {
@@ -71,7 +75,7 @@ export async function start(place: Place, ...args: string[]): Promise<Running> {
     await collected
     return code
   }
-  for (let waited = 0; waited < 10_000; waited += 10) {
+  for (let waited = 0; waited < 30_000; waited += 10) {
     const ready = logLines(seen.err).find((line) => line['msg'] === 'ready')
     if (ready !== undefined) {
       return { url: ready['url'] as string, pid: child.pid, out: () => seen.out, err: () => seen.err, stop }

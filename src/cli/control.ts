@@ -93,8 +93,8 @@ export async function listenControl(data_dir: string, dispatch: Dispatch, log: L
 
 async function answer(socket: Socket, dispatch: Dispatch, log: Log): Promise<void> {
   const send = (value: unknown): void => void socket.write(`${JSON.stringify(value)}\n`)
+  const lines = readLines(socket)
   try {
-    const lines = readLines(socket)
     const first = await lines.next()
     if (first.done === true) return
     const { command, args } = JSON.parse(first.value) as { command: string; args: unknown }
@@ -107,6 +107,12 @@ async function answer(socket: Socket, dispatch: Dispatch, log: Log): Promise<voi
     send({ error: { code, message: explain(error) } })
   }
   socket.end()
+  // What the client still sends is read away, so that it comes to reading the answer; then it closes.
+  await skipRest(lines).catch(() => undefined)
+}
+
+async function skipRest(lines: AsyncIterator<string>): Promise<void> {
+  while ((await lines.next()).done !== true);
 }
 
 async function* receivedFiles(lines: AsyncIterator<string>): AsyncGenerator<SentFile> {

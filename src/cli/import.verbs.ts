@@ -17,10 +17,26 @@ export interface ImportSummary {
   rejected: number
   messages: number
   seconds: number
-  rejections: { file: string; code: string; detail: string }[]
+  /** What was folded or left out, each with its reason. */
+  folds: Fold[]
+}
+
+interface Fold {
+  file: string
+  status: 'duplicate' | 'revision' | 'rejected'
+  /** Of the report that stands for it. */
+  id?: string
+  code?: string
+  detail?: string
 }
 
 const PROGRESS_EVERY_MS = 1000
+const COUNTED = {
+  created: 'created',
+  duplicate: 'duplicates',
+  revision: 'revisions',
+  rejected: 'rejected',
+} as const
 const TENANT = { name: 'tenant', value: 'ID' } as const
 
 export const IMPORT_VERBS: readonly Verb[] = [
@@ -86,15 +102,11 @@ function createTally(io: Io, total: number) {
     rejected: 0,
     messages: 0,
     seconds: 0,
-    rejections: [],
+    folds: [],
   }
   /** Outcomes come by content, in the order of landing: this says which file on this side it was. */
   const by_content = new Map<string, string[]>()
 
-  const reject = (file: string, code: string, detail: string): void => {
-    summary.rejected++
-    summary.rejections.push({ file, code, detail })
-  }
   const tell = (): void => {
     if (systemClock.monotonic() - told < PROGRESS_EVERY_MS) return
     told = systemClock.monotonic()
@@ -105,12 +117,18 @@ function createTally(io: Io, total: number) {
     add({ file, sha256, reports }: FileOutcome): void {
       summary.files++
       const path = by_content.get(sha256)?.shift() ?? file
-      for (const { status, messages, code, detail } of reports) {
-        if (status === 'created') summary.created++
-        else if (status === 'duplicate') summary.duplicates++
-        else if (status === 'revision') summary.revisions++
-        else reject(path, code ?? 'rejected', detail ?? '')
+      for (const { status, messages, id, code, detail } of reports) {
+        summary[COUNTED[status]]++
         if (status === 'created') summary.messages += messages ?? 0
+        else {
+          summary.folds.push({
+            file: path,
+            status,
+            ...(id === undefined ? {} : { id }),
+            ...(code === undefined ? {} : { code }),
+            ...(detail === undefined ? {} : { detail }),
+          })
+        }
       }
       tell()
     },
@@ -120,7 +138,9 @@ function createTally(io: Io, total: number) {
         const { size } = await stat(path)
         if (size > REPORT_FILE_BYTES_MAX) {
           summary.files++
-          reject(path, 'payload_too_large', `It has ${size} bytes; the limit is ${REPORT_FILE_BYTES_MAX}.`)
+          summary.rejected++
+          const detail = `It has ${size} bytes; the limit is ${REPORT_FILE_BYTES_MAX}.`
+          summary.folds.push({ file: path, status: 'rejected', code: 'payload_too_large', detail })
           continue
         }
         const content = await readFile(path)
@@ -144,7 +164,9 @@ function report(summary: ImportSummary, { io, json }: Pick<VerbContext, 'io' | '
       `${files} files in ${seconds.toFixed(1)} s: ${created} reports (${messages} messages), ` +
         `${duplicates} duplicates, ${revisions} revisions, ${rejected} rejected`,
     )
-    for (const each of summary.rejections) io.out(`  ${each.file}: ${each.code}: ${each.detail}`)
+    for (const { file, status, id, code, detail } of summary.folds) {
+      io.out(`  ${[`${file}: ${status}`, id, code, detail].filter((part) => part !== undefined).join(', ')}`)
+    }
   }
   return rejected > 0 && created + duplicates + revisions === 0 ? 1 : 0
 }

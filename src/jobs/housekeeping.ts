@@ -9,7 +9,7 @@ const LINKS_KEPT_MS = 7 * DAY_MS
 const EXPIRED = [
   { what: 'sessions', where: 'expires_at <= ?', kept_ms: 0 },
   { what: 'links', where: 'expires_at <= ?', kept_ms: LINKS_KEPT_MS },
-  { what: 'idempotency_records', where: 'expires_at <= ?', kept_ms: 0 },
+  { what: 'idempotency', where: 'expires_at <= ?', kept_ms: 0 },
   { what: 'rejected_files', where: 'expires_at <= ?', kept_ms: 0 },
 ] as const
 

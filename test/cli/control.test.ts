@@ -88,6 +88,10 @@ describe('control socket', () => {
       for (let i = 0; i < 50; i++) yield { name: `${i}.xml`, content: new Uint8Array(500_000) }
     }
     expect(await callControl(dir, 'take one', null, () => {}, files())).toEqual({ result: '0.xml' })
+    const started = performance.now()
+    await server!.close()
+    server = null
+    expect(performance.now() - started).toBeLessThan(500)
   })
 
   test('a file that cannot be read on this side is an error here', async () => {
