@@ -24,6 +24,7 @@ import { createNotFound } from './http/not-found.ts'
 import { openApiDocument, type RouteLike } from './http/openapi.ts'
 import { op } from './http/schema.ts'
 import { createPager } from './http/pagination.ts'
+import { createLive, liveRoutes } from './http/live.ts'
 import { createLimiter } from './http/rate-limit.ts'
 import { findState, stateOf } from './http/request.ts'
 import { instanceRoutes, type InstancePorts } from './instance/routes.ts'
@@ -55,6 +56,7 @@ import { createSetup } from './tenants/setup.ts'
 import { createTenantStore } from './tenants/store.ts'
 import { authRoutes } from './users/auth.routes.ts'
 import { createLinks } from './users/links.ts'
+import { createLiveness } from './users/liveness.ts'
 import { createLogin } from './users/login.ts'
 import { createMe } from './users/me.ts'
 import { meRoutes } from './users/me.routes.ts'
@@ -106,7 +108,14 @@ export async function createApp(ports: AppPorts) {
   const denials = createDenials({ db, clock })
   const draining = { now: false }
 
-  const audit = createAuditService({ store: createAuditStore(db), db, instance_id: db.instance_id })
+  const audit_store = createAuditStore(db)
+  const audit = createAuditService({ store: audit_store, db, instance_id: db.instance_id })
+  const live = createLive({
+    onCommit: db.onCommit,
+    head: async (tenant_id) => (await audit_store.ends(tenant_id)).last,
+    changes: audit_store.changes,
+    alive: createLiveness({ db, clock }),
+  })
   const user_store = createUserStore(db)
   const tenant_store = createTenantStore(db)
   const passwords = createPasswords()
@@ -210,7 +219,13 @@ export async function createApp(ports: AppPorts) {
     .use(
       healthRoutes({
         metrics,
-        notReady: async () => (draining.now ? 'stopping' : null),
+        async notReady() {
+          if (draining.now) return 'stopping'
+          return db.query('SELECT 1').then(
+            () => null,
+            () => 'database',
+          )
+        },
         mayReadMetrics: async (request) => {
           const state = stateOf(request)
           const address = state.ip === null ? null : parseIp(state.ip)
@@ -235,7 +250,7 @@ export async function createApp(ports: AppPorts) {
     .use(settingsRoutes({ guard, tenants, pager }))
     .use(keyRoutes({ guard, keys, pager }))
     .use(userRoutes({ guard, members, sessions, pager }))
-    .use(instanceRoutes({ guard, instance: ports.instance }))
+    .use(instanceRoutes({ guard, instance: ports.instance, pager }))
     .use(instanceTenantRoutes({ guard, tenants, pager }))
     .use(instanceUserRoutes({ guard, members, sessions, pager }))
     .use(domainRoutes({ guard, domains, pager, answers }))
@@ -245,6 +260,7 @@ export async function createApp(ports: AppPorts) {
     .use(uploadRoutes({ guard, ingest, tempPath: blobs.tempPath }))
     .use(reportRoutes({ guard, reports, pager, log }))
     .use(auditRoutes({ guard, audit, pager }))
+    .use(liveRoutes({ guard, live }))
     .get(
       '/docs/json',
       () => (document ??= openApiDocument(routes, { version: ports.version, server_url: ports.baseUrl() })),
@@ -280,9 +296,11 @@ export async function createApp(ports: AppPorts) {
     /** New requests are answered 503 from now on. */
     drain(): void {
       draining.now = true
+      live.close()
     },
     /** Writes what is only in memory: last uses, counters of refusals. The database stays open. */
     async close(): Promise<void> {
+      live.close()
       await keys.flushUses()
       await denials.flush({ all: true })
       metrics.close()

@@ -18,4 +18,6 @@ async function main(argv: readonly string[]): Promise<number> {
   })
 }
 
+// Whoever read our output may have gone; that is no failure of ours.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 process.exit(await main(process.argv.slice(2)))

@@ -333,6 +333,26 @@ describe('the demo', () => {
   }, 60_000)
 })
 
+describe('behind a proxy', () => {
+  test('the client is whom the proxy names, and nobody else is believed', async () => {
+    const place = emptyPlace()
+    const metrics = async (server: Running, headers: Record<string, string>): Promise<number> =>
+      (await fetch(`${server.url}/metrics`, { headers })).status
+    const stranger = { 'x-forwarded-for': '203.0.113.9' }
+    const alone = await start(place)
+    expect([await metrics(alone, {}), await metrics(alone, stranger)]).toEqual([200, 200])
+    await alone.stop()
+    const proxied = await start(place, { args: ['--behind-proxy', '127.0.0.0/8'] })
+    expect([await metrics(proxied, {}), await metrics(proxied, stranger)]).toEqual([200, 401])
+    const plain = await fetch(`${proxied.url}/healthz`)
+    expect(plain.headers.get('strict-transport-security')).toBeNull()
+    const secure = await fetch(`${proxied.url}/healthz`, { headers: { 'x-forwarded-proto': 'https' } })
+    expect(secure.headers.get('strict-transport-security')).toContain('max-age=')
+    await proxied.stop()
+    place.remove()
+  })
+})
+
 describe('TLS', () => {
   test('auto makes a certificate, prints its fingerprint and keeps it', async () => {
     const place = emptyPlace()

@@ -10,6 +10,7 @@ import type { BackupDto } from '../instance/schema.ts'
 import type { Scheduler } from '../jobs/scheduler.ts'
 import { operatorActor } from '../lib/actors.ts'
 import { type Clock, isoTime, MINUTE_MS } from '../lib/clock.ts'
+import { problem } from '../lib/errors.ts'
 import type { DnsResolver } from '../net/dns.ts'
 import type { TlsSource } from '../net/tls.ts'
 
@@ -79,7 +80,27 @@ export function createInstance(deps: InstanceDeps): InstancePorts {
         return made
       },
     },
-    jobs: { list: () => deps.scheduler.list() },
+    jobs: {
+      list: () => deps.scheduler.list(),
+      async run(principal, name) {
+        const begun = deps.scheduler.begin(name)
+        if (begun === 'unknown') throw problem('not_found', 'There is no such job.')
+        if (begun === 'running') throw problem('conflict', 'The job is running.')
+        const answer = { name, status: begun }
+        const actor = operatorActor(principal)
+        await deps.db.commit(actor, {
+          writes: [],
+          audit: { action: 'jobs.run', target: { type: 'job', id: name } },
+          ...(actor.reply === undefined ? {} : { idempotency: actor.reply(202, answer) }),
+        })
+        return answer
+      },
+      async runs(name, page) {
+        const runs = await deps.scheduler.runs(name, page)
+        if (runs === null) throw problem('not_found', 'There is no such job.')
+        return runs
+      },
+    },
   }
 }
 

@@ -48,6 +48,7 @@ function ownFolder(context: VerbContext, data: string): VerbContext {
 
 async function run(context: VerbContext, product: Product, lines: string[]): Promise<number> {
   const { config } = context
+  surviveMistakes(product)
   const stop = untilAsked()
   let control: ControlServer | null = null
   let listener: Listener | null = null
@@ -73,6 +74,19 @@ async function run(context: VerbContext, product: Product, lines: string[]): Pro
   }
   product.log.info('stopped')
   return 0
+}
+
+/**
+ * A promise that fails and that nobody waits for is a mistake of ours, but no reason to leave everybody without an
+ * answer: what was promised to clients was committed or refused. After an exception nobody caught the state is unknown,
+ * so the process ends, and whoever supervises it starts it again.
+ */
+function surviveMistakes({ log }: Product): void {
+  process.on('unhandledRejection', (error) => log.error('a failure nobody waited for', { error }))
+  process.on('uncaughtException', (error) => {
+    log.error('an exception nobody caught', { error })
+    process.exit(1)
+  })
 }
 
 /** Resolves with the name of the signal. A second one while stopping changes nothing: the time is bounded. */
