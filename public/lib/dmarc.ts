@@ -52,20 +52,25 @@ export function isBelow(domain: Domain): boolean {
   )
 }
 
-/** Change of compliance from the first to the last known day of the trend, in points; null when unknown. */
+/** Days at each end of the trend that are compared: one day alone says little. */
+const TREND_DAYS = 7
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/** How compliance moved, in points: the last known days against the first; null when too few are known. */
 export function trendPoints(domain: Domain): number | null {
-  const known = domain.compliance.trend.filter((entry) => entry.rate !== null)
-  const first = known[0]?.rate
-  const last = known.at(-1)?.rate
-  if (known.length < 2 || first === null || last === null || first === undefined || last === undefined)
-    return null
-  return last - first
+  const known = domain.compliance.trend.flatMap((entry) => (entry.rate === null ? [] : [entry.rate]))
+  if (known.length < 4) return null
+  const days = Math.min(TREND_DAYS, Math.floor(known.length / 2))
+  return mean(known.slice(-days)) - mean(known.slice(0, days))
 }
 
 /** `−2.1 in 30 d` */
 export function trendWords(domain: Domain): string {
   const points = trendPoints(domain)
-  if (points === null) return domain.profile === 'sending' ? 'no traffic yet' : PROFILE_WORDS[domain.profile]
+  if (points === null) return domain.compliance.messages === 0 ? 'no traffic' : 'too few days'
   if (Math.abs(points) < 0.05) return 'no change'
   return `${points > 0 ? '+' : '−'}${Math.abs(points).toFixed(1)} in ${domain.compliance.window_days} d`
 }
@@ -76,7 +81,12 @@ export function coveredDays(report: { date_begin: string; date_end: string }): s
   const end = Math.max(begin, new Date(report.date_end).getTime() - 1)
   const first = day(report.date_begin)
   const last = day(new Date(end).toISOString())
-  return first === last ? first : `${first} to ${last}`
+  if (first === last) return first
+  // 20–21 Nov, but 30 Nov to 1 Dec.
+  const [number, ...month] = last.split(' ')
+  return first.endsWith(month.join(' '))
+    ? `${first.split(' ')[0]}–${number} ${month.join(' ')}`
+    : `${first} to ${last}`
 }
 
 export function passRate(report: Report): number | null {

@@ -109,11 +109,24 @@ function title(name: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
+/** Shown above already, or elsewhere. */
+const SHOWN_APART = new Set([
+  'original_headers',
+  'source_ip',
+  'auth_failure',
+  'arrival_date',
+  'reported_domain',
+  'fields',
+])
+
 /** Members with a plain value, as properties. */
 function plainMembers(detail: Record<string, unknown>): (readonly [string, ReactNode])[] {
   return Object.entries(detail).flatMap(([name, value]) => {
     if (typeof value === 'string' && value !== '' && name !== 'original_headers')
       return [[title(name), value] as const]
+    if (typeof value === 'number' && name.endsWith('_date')) {
+      return [[title(name), exact(new Date(value).toISOString())] as const]
+    }
     if (typeof value === 'number') return [[title(name), String(value)] as const]
     if (Array.isArray(value) && value.every((part) => typeof part === 'string') && value.length > 0) {
       return [[title(name), value.join(', ')] as const]

@@ -194,8 +194,13 @@ function Watch({ known, at }: { known: Known; at: number }) {
 
 const WORST_MAX = 7
 
+/** Those that send by compliance, then the rest. */
+function worstFirst(domain: Domain): number {
+  return domain.profile === 'sending' ? (domain.compliance.rate ?? 101) : 102
+}
+
 function WorstDomains({ domains }: { domains: readonly Domain[] }) {
-  const sorted = [...domains].sort((a, b) => (a.compliance.rate ?? 101) - (b.compliance.rate ?? 101))
+  const sorted = [...domains].sort((a, b) => worstFirst(a) - worstFirst(b))
   const rest = sorted.length - WORST_MAX
   return (
     <Panel
@@ -226,9 +231,6 @@ function WorstDomains({ domains }: { domains: readonly Domain[] }) {
               <th scope="col">Domain</th>
               <th scope="col">30 d</th>
               <th scope="col" className="num">
-                Messages
-              </th>
-              <th scope="col" className="num">
                 Compliant
               </th>
             </tr>
@@ -245,7 +247,7 @@ function WorstDomains({ domains }: { domains: readonly Domain[] }) {
 }
 
 function WorstRow({ domain }: { domain: Domain }) {
-  const { rate, messages, trend } = domain.compliance
+  const { rate, trend } = domain.compliance
   const below = isBelow(domain)
   return (
     <tr>
@@ -256,9 +258,8 @@ function WorstRow({ domain }: { domain: Domain }) {
       <td>
         <Sparkline values={trend.map((entry) => entry.rate)} fell={(trendPoints(domain) ?? 0) < -1} />
       </td>
-      <td className="num nw t3">{messages === 0 ? '' : compact(messages)}</td>
       <td className="num nw">
-        {rate === null ? (
+        {rate === null || domain.profile !== 'sending' ? (
           <span className="t3">
             {domain.status === 'pending' ? 'pending' : PROFILE_WORDS[domain.profile]}
           </span>

@@ -72,10 +72,10 @@ function scaleStart(...figures: (number | undefined)[]): number {
 }
 
 function Standing({ domain }: { domain: Domain }) {
-  const { rate, messages, fail, pass, window_days, trend } = domain.compliance
+  const { rate, messages, fail, pass, window_days } = domain.compliance
   const below = isBelow(domain)
-  const before = trend.find((entry) => entry.rate !== null)?.rate ?? undefined
   const points = trendPoints(domain)
+  const before = rate === null || points === null ? undefined : Math.min(100, Math.max(0, rate - points))
   return (
     <section className="sec" aria-label="Compliance">
       <div className="score">

@@ -24,7 +24,7 @@ export function WhatWasDone() {
   const answer = useGet<Page<AuditEntry>>('/v1/audit/query', { limit: 60 })
   const titles = useGet<Page<{ action: string; title: string }>>('/v1/audit/actions', {}, { poll: false })
   const title_of = new Map((titles.data?.items ?? []).map((item) => [item.action, item.title]))
-  const entries = (answer.data?.items ?? [])
+  const entries = together(answer.data?.items ?? [])
     .filter((entry) => who === 'all' || (entry.actor.type === 'user') === (who === 'people'))
     .slice(0, SHOWN_MAX)
   const days = [...new Set(entries.map((entry) => entry.ts.slice(0, 10)))]
@@ -73,6 +73,24 @@ export function WhatWasDone() {
   )
 }
 
+interface Done extends AuditEntry {
+  /** How often in a row. */
+  times: number
+}
+
+/** The same thing by the same actor several times in a row within an hour is one line. */
+function together(entries: readonly AuditEntry[]): Done[] {
+  const found: Done[] = []
+  for (const entry of entries) {
+    const last = found.at(-1)
+    const same =
+      last?.action === entry.action && last.actor.id === entry.actor.id && last.outcome === entry.outcome
+    if (last !== undefined && same && last.ts.slice(0, 13) === entry.ts.slice(0, 13)) last.times++
+    else found.push({ ...entry, times: 1 })
+  }
+  return found
+}
+
 function dayTitle(date: string): string {
   if (date === isoDay(nowMs())) return 'Today'
   if (date === isoDay(nowMs() - 86_400_000)) return `Yesterday, ${day(date)}`
@@ -85,10 +103,10 @@ function plain(action: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
-function DoneRow({ entry, title }: { entry: AuditEntry; title: string | undefined }) {
+function DoneRow({ entry, title }: { entry: Done; title: string | undefined }) {
   const person = entry.actor.type === 'user'
   const text = title ?? plain(entry.action)
-  const target = targetName(entry)
+  const target = entry.times > 1 ? `${entry.times} times` : targetName(entry)
   return (
     <A className="row done__r" href={`/audit/${entry.seq}`}>
       <time className="t3 t12" dateTime={entry.ts}>

@@ -38,6 +38,7 @@ const ORDER: readonly Level[] = ['critical', 'high', 'medium', 'low', 'info']
 export function needsOf(known: Known): Need[] {
   const found = [
     ...known.domains.flatMap(domainNeeds),
+    ...pendingNeeds(known.domains),
     ...reportNeeds(known),
     ...backupNeeds(known),
     ...accountNeeds(known.me),
@@ -60,17 +61,7 @@ function domainNeeds(domain: Domain): Need[] {
       href: `/domains/${domain.id}`,
     })
   }
-  if (domain.status === 'pending') {
-    found.push({
-      id: `pending-${domain.id}`,
-      level: 'medium',
-      title: `${name} is not verified`,
-      detail: domain.verification.detail ?? `Publish the TXT record ${domain.verification.record_name}`,
-      since: domain.created_at,
-      action: 'Verify',
-      href: `/domains/${domain.id}?tab=dns`,
-    })
-  } else if (['missing', 'multiple', 'invalid'].includes(domain.policy.state)) {
+  if (domain.status === 'verified' && ['missing', 'multiple', 'invalid'].includes(domain.policy.state)) {
     found.push({
       id: `policy-${domain.id}`,
       level: 'high',
@@ -82,6 +73,34 @@ function domainNeeds(domain: Domain): Need[] {
     })
   }
   return found
+}
+
+/** One by one while they are few, together when they are many. */
+function pendingNeeds(domains: readonly Domain[]): Need[] {
+  const pending = domains.filter((domain) => domain.status === 'pending')
+  const oldest = pending.map((domain) => domain.created_at).sort()[0] ?? null
+  if (pending.length > 2) {
+    return [
+      {
+        id: 'pending',
+        level: 'medium',
+        title: `${count(pending.length)} domains are not verified`,
+        detail: pending.map((domain) => domain.unicode_name).join(', '),
+        since: oldest,
+        action: 'Verify',
+        href: '/domains?status=pending',
+      },
+    ]
+  }
+  return pending.map((domain) => ({
+    id: `pending-${domain.id}`,
+    level: 'medium',
+    title: `${domain.unicode_name} is not verified`,
+    detail: domain.verification.detail ?? `Publish the TXT record ${domain.verification.record_name}`,
+    since: domain.created_at,
+    action: 'Verify',
+    href: `/domains/${domain.id}?tab=dns`,
+  }))
 }
 
 function reportNeeds({ summary, domains }: Known): Need[] {
