@@ -13,7 +13,8 @@ import {
   Timeline,
   TimelineQuery,
 } from './schema.ts'
-import { readDomainFilter, type ReportsService } from './service.ts'
+import { readDomainFilter } from './domain-filter.ts'
+import type { ReportsService } from './service.ts'
 import { SOURCE_SORTS, sourcePosition } from './sorts.ts'
 
 interface Deps {

@@ -20,7 +20,8 @@ import {
   ReportRecord,
   STATUSES,
 } from './schema.ts'
-import { readDomainFilter, type ReportsService } from './service.ts'
+import { readDomainFilter } from './domain-filter.ts'
+import type { ReportsService } from './service.ts'
 import { REPORT_SORTS, reportPosition } from './sorts.ts'
 
 interface Deps {

@@ -4,9 +4,7 @@ import type { DomainsService } from '../domains/service.ts'
 import type { Clock } from '../lib/clock.ts'
 import { DAY_MS, isoTime } from '../lib/clock.ts'
 import { invalid, problem } from '../lib/errors.ts'
-import { toALabels } from '../lib/hostname.ts'
-import { isId } from '../lib/ids.ts'
-import { DOMAIN_FILTER_NAMES_MAX, TIMELINE_DAYS_MAX } from '../lib/limits.ts'
+import { TIMELINE_DAYS_MAX } from '../lib/limits.ts'
 import type { Blobs } from './blobs.ts'
 import type { ExportFormat, ExportRow } from './export.ts'
 import {
@@ -161,20 +159,6 @@ export function createReports({ db, clock, blobs, domains }: ReportPorts) {
       return exportPages(db, actor.tenant_id, filter)
     },
   }
-}
-
-/** Names and ids of a `domain` filter in the form in which they are stored; undefined: no filter. */
-export function readDomainFilter(text: string | undefined): string[] | undefined {
-  if (text === undefined) return undefined
-  const names = text
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '')
-  if (names.length > DOMAIN_FILTER_NAMES_MAX) {
-    throw invalid('?domain', 'too_many', `At most ${DOMAIN_FILTER_NAMES_MAX} domains can be named.`)
-  }
-  // What is no name matches nothing, which is the true answer.
-  return names.map((each) => (isId('dom', each) ? each : (toALabels(each) ?? each.toLowerCase())))
 }
 
 function bounds(days: DayRange): { from: string; to: string } {
