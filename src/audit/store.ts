@@ -111,6 +111,14 @@ export function createAuditStore(db: Pick<Db, 'query'>) {
       return row?.hash ?? null
     },
 
+    /** What the entries after a number were about, ascending: for the live stream. */
+    changes(tenantId: string, after: number, limit: number) {
+      return db.query<{ seq: number; action: string; target_id: string | null }>(
+        `SELECT seq, action, target_id FROM audit_entries WHERE tenant_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+        [tenantId, after, limit],
+      )
+    },
+
     /** A stretch of the chain for the verifier, in order. Two plain scans: half the cost of a join. */
     async links(tenantId: string, range: SeqRange, limit: number): Promise<LinkRow[]> {
       const between = 'WHERE tenant_id = ? AND seq BETWEEN ? AND ? ORDER BY seq'

@@ -80,26 +80,34 @@ export function createInstance(deps: InstanceDeps): InstancePorts {
         return made
       },
     },
-    jobs: {
-      list: () => deps.scheduler.list(),
-      async run(principal, name) {
-        const begun = deps.scheduler.begin(name)
-        if (begun === 'unknown') throw problem('not_found', 'There is no such job.')
-        if (begun === 'running') throw problem('conflict', 'The job is running.')
-        const answer = { name, status: begun }
-        const actor = operatorActor(principal)
-        await deps.db.commit(actor, {
-          writes: [],
-          audit: { action: 'jobs.run', target: { type: 'job', id: name } },
-          ...(actor.reply === undefined ? {} : { idempotency: actor.reply(202, answer) }),
-        })
-        return answer
-      },
-      async runs(name, page) {
-        const runs = await deps.scheduler.runs(name, page)
-        if (runs === null) throw problem('not_found', 'There is no such job.')
-        return runs
-      },
+    jobs: createJobPort(deps),
+  }
+}
+
+/** Jobs as operators see and start them. */
+export function createJobPort({
+  scheduler,
+  db,
+}: Pick<InstanceDeps, 'scheduler' | 'db'>): InstancePorts['jobs'] {
+  return {
+    list: () => scheduler.list(),
+    async run(principal, name) {
+      const status = scheduler.begin(name)
+      if (status === 'unknown') throw problem('not_found', 'There is no such job.')
+      if (status === 'running') throw problem('conflict', 'The job is running.')
+      const answer = { name, status }
+      const actor = operatorActor(principal)
+      await db.commit(actor, {
+        writes: [],
+        audit: { action: 'jobs.run', target: { type: 'job', id: name } },
+        ...(actor.reply === undefined ? {} : { idempotency: actor.reply(202, answer) }),
+      })
+      return answer
+    },
+    async runs(name, page) {
+      const runs = await scheduler.runs(name, page)
+      if (runs === null) throw problem('not_found', 'There is no such job.')
+      return runs
     },
   }
 }

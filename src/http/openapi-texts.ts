@@ -29,6 +29,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Domains: 'Domains of the tenant, their verification, DMARC record, timeline and sources.',
   Reports: 'DMARC aggregate reports, TLS reports, failure reports: upload, list, export.',
   Audit: 'Who did what, provably unaltered.',
+  Live: 'What changes, as it happens.',
   Me: "The caller's own account.",
   'API keys': 'Keys for scripts.',
   Users: 'Who belongs to the tenant, invitations, sessions.',

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { Int, IsoTime, Literals, Nullable } from '../http/schema.ts'
+import { Int, IsoTime, Literals, Nullable, PageQuery } from '../http/schema.ts'
 
 const Scalar = t.Union([t.String(), t.Number(), t.Boolean(), t.Null()])
 
@@ -65,3 +65,26 @@ export const Job = t.Object(
   { title: 'Job' },
 )
 export type JobDto = typeof Job.static
+
+export const JobName = t.Object({ name: t.String({ maxLength: 64, examples: ['backup'] }) })
+
+export const JobStarted = t.Object(
+  { name: t.String(), status: Literals(['started']) },
+  { title: 'JobStarted' },
+)
+export type JobStartedDto = typeof JobStarted.static
+
+export const JobRun = t.Object(
+  {
+    id: t.String({ examples: ['job_01k3v8q2m7x0c9tbe4h6ynp5rz'] }),
+    status: Literals(['running', 'ok', 'failed', 'interrupted']),
+    detail: Nullable(t.String({ description: 'What it did, or why it failed.' })),
+    started_at: IsoTime,
+    ended_at: Nullable(IsoTime),
+    ms: Nullable(t.Number()),
+  },
+  { title: 'JobRun' },
+)
+export type JobRunDto = typeof JobRun.static
+
+export const JobRunsQuery = t.Object({ ...PageQuery })

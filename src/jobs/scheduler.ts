@@ -7,7 +7,7 @@ import type { Db } from '../db/types.ts'
 import { type Clock, isoTime, HOUR_MS } from '../lib/clock.ts'
 import { newId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import { createJobStore } from './store.ts'
+import { createJobStore, type JobRun } from './store.ts'
 
 export interface JobContext {
   /** When the run began. */
@@ -35,12 +35,25 @@ export interface JobView {
   running: boolean
 }
 
+export interface JobRunView {
+  id: string
+  status: 'running' | 'ok' | 'failed' | 'interrupted'
+  detail: string | null
+  started_at: string
+  ended_at: string | null
+  ms: number | null
+}
+
 export interface Scheduler {
   register(job: Job): void
   /** Marks runs of a former process as interrupted and starts the clocks. */
   start(): Promise<void>
   /** Runs a job now and waits for it. False when it is running already. Throws when there is no such job. */
   runNow(name: string): Promise<boolean>
+  /** Starts a job and does not wait for it. `unknown` when there is no such job, `running` when it runs already. */
+  begin(name: string): 'started' | 'running' | 'unknown'
+  /** Earlier runs of a job, newest first; null when there is no such job. `before` is the id of the last one seen. */
+  runs(name: string, page: { before: string | null; limit: number }): Promise<JobRunView[] | null>
   list(): Promise<JobView[]>
   /** Stops the clocks and waits for running jobs. */
   close(): Promise<void>
@@ -138,6 +151,16 @@ export function createScheduler({ clock, db, log, holder }: SchedulerPorts): Sch
       if (job === undefined) throw new Error(`there is no job ${name}`)
       return trigger(job)
     },
+    begin(name) {
+      const job = jobs.get(name)
+      if (job === undefined) return 'unknown'
+      if (stopping.signal.aborted || running.has(name)) return 'running'
+      void trigger(job)
+      return 'started'
+    },
+    async runs(name, page) {
+      return jobs.has(name) ? (await store.runs(name, page)).map(runView) : null
+    },
     list: () => Promise.all([...jobs.values()].map(view)),
     async close() {
       stopping.abort()
@@ -145,5 +168,16 @@ export function createScheduler({ clock, db, log, holder }: SchedulerPorts): Sch
       clocks.clear()
       await Promise.all(running.values())
     },
+  }
+}
+
+function runView({ id, status, detail, started_at, ended_at }: JobRun): JobRunView {
+  return {
+    id,
+    status,
+    detail,
+    started_at: isoTime(started_at),
+    ended_at: ended_at === null ? null : isoTime(ended_at),
+    ms: ended_at === null ? null : ended_at - started_at,
   }
 }

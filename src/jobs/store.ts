@@ -2,6 +2,7 @@
 import { asc, desc, eq } from 'drizzle-orm'
 import { Conflict, type Db } from '../db/types.ts'
 import { systemActor } from '../lib/actors.ts'
+import { DAY_MS } from '../lib/clock.ts'
 import { jobRuns, leases } from './tables.ts'
 
 export interface JobRun {
@@ -13,8 +14,9 @@ export interface JobRun {
   ended_at: number | null
 }
 
-/** Of each job this many runs are kept. */
-const RUNS_KEPT = 50
+/** Of each job this many runs are kept, and none that is older. */
+const RUNS_KEPT = 1000
+const RUNS_KEPT_MS = 90 * DAY_MS
 
 export type JobStore = ReturnType<typeof createJobStore>
 
@@ -70,9 +72,10 @@ export function createJobStore(db: Db) {
             params: [run.name, run.epoch],
           },
           {
-            sql: `DELETE FROM job_runs WHERE name = ?1 AND id NOT IN
-                  (SELECT id FROM job_runs WHERE name = ?1 ORDER BY started_at DESC, id DESC LIMIT ?2)`,
-            params: [run.name, RUNS_KEPT],
+            sql: `DELETE FROM job_runs WHERE name = ?1 AND started_at <= max(?3, coalesce(
+                  (SELECT started_at FROM job_runs WHERE name = ?1 ORDER BY started_at DESC, id DESC LIMIT 1 OFFSET ?2), 0))
+                  AND status <> 'running'`,
+            params: [run.name, RUNS_KEPT, run.now - RUNS_KEPT_MS],
           },
         ],
         audit: { none: 'job' },
@@ -91,6 +94,15 @@ export function createJobStore(db: Db) {
         ],
         audit: { none: 'boot' },
       })
+    },
+
+    /** Newest first. Ids ascend with time. */
+    runs(name: string, page: { before: string | null; limit: number }): Promise<JobRun[]> {
+      return db.query<JobRun>(
+        `SELECT id, name, status, detail, started_at, ended_at FROM job_runs
+          WHERE name = ?1 AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3`,
+        [name, page.before, page.limit],
+      )
     },
 
     async last(name: string): Promise<JobRun | null> {

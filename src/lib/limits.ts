@@ -66,6 +66,10 @@ export const DOMAINS_FREE_PLAN_MAX = 1
 export const AUDIT_DENIALS_PER_MINUTE = 10
 /** Different counters of refusals held within a minute: bounds memory under a flood from many addresses. */
 export const AUDIT_COUNTERS_MAX = 10_000
+/** Open live streams of one tenant: a page each for everybody in a small team, several times over. */
+export const LIVE_STREAMS_PER_TENANT_MAX = 100
+/** A client that is further behind is told to read everything anew: that is less than telling it one by one. */
+export const LIVE_REPLAY_ENTRIES_MAX = 10_000
 
 // --- Reports -----------------------------------------------------------------------------------------------------
 export const REPORT_FILE_BYTES_MAX = 25 * 1024 * 1024
@@ -77,3 +81,10 @@ export const TIMELINE_DAYS_MAX = 3660
 export const DOMAIN_FILTER_NAMES_MAX = 100
 /** Refused files are kept with their reason, for a person to look at. */
 export const REJECTED_FILES_KEPT_MS = 30 * 24 * 3_600_000
+
+// --- Alerts ------------------------------------------------------------------------------------------------------
+export const SILENCE_MS_MIN = 60_000
+export const SILENCE_MS_MAX = 90 * 24 * 3_600_000
+/** Entries of its history that an alert shows; the newest. */
+export const ALERT_HISTORY_MAX = 100
+export const ALERT_NOTE_CHARS_MAX = 2000

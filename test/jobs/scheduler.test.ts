@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createScheduler, type Scheduler } from '../../src/jobs/scheduler.ts'
 import { createJobStore } from '../../src/jobs/store.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { openTestDb, type TestDb } from '../support/db.ts'
+import { openTestDb, testActor, type TestDb } from '../support/db.ts'
+import { DAY_MS } from '../../src/lib/clock.ts'
 
 let test_db: TestDb
 let scheduler: Scheduler
@@ -126,13 +127,28 @@ describe('scheduler', () => {
     expect(await scheduler.runNow('tick')).toBe(false)
   })
 
-  test('only the last fifty runs of a job are kept', async () => {
+  test('old runs are forgotten, and of any number only the last thousand are kept', async () => {
+    const count = async () =>
+      (await test_db.db.query<{ runs: number }>('SELECT count(*) AS runs FROM job_runs'))[0]!.runs
     scheduler.register({ name: 'often', schedule: '0 3 * * *', run: async () => {} })
-    for (let i = 0; i < 53; i++) {
-      test_db.clock.advance(1)
-      await scheduler.runNow('often')
-    }
-    const rows = await test_db.db.query<{ runs: number }>('SELECT count(*) AS runs FROM job_runs')
-    expect(rows[0]!.runs).toBe(50)
+    const started_at = test_db.clock.now()
+    await test_db.db.commit(testActor(), {
+      writes: [
+        {
+          sql: `INSERT INTO job_runs (id, name, epoch, status, started_at, ended_at) VALUES (?, 'often', 1, 'ok', ?, 0)`,
+          rows: Array.from({ length: 1200 }, (_, i) => [
+            `job_${String(i).padStart(26, '0')}`,
+            started_at + i,
+          ]),
+        },
+      ],
+      audit: { none: 'job' },
+    })
+    test_db.clock.advance(2000)
+    await scheduler.runNow('often')
+    expect(await count()).toBe(1000)
+    test_db.clock.advance(90 * DAY_MS)
+    await scheduler.runNow('often')
+    expect(await count()).toBe(1)
   })
 })

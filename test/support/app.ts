@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createApp, type AppPorts } from '../../src/app.ts'
+import { problem } from '../../src/lib/errors.ts'
 import { cliActor } from '../../src/lib/actors.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -47,7 +48,11 @@ export async function openTestApp(over: Partial<AppPorts> = {}) {
     instance: {
       show: () => Promise.reject(new Error('not in tests')),
       backups: { list: async () => [], create: () => Promise.reject(new Error('not in tests')) },
-      jobs: { list: async () => [] },
+      jobs: {
+        list: async () => [],
+        run: () => Promise.reject(problem('not_found')),
+        runs: () => Promise.reject(problem('not_found')),
+      },
     },
     ...over,
   })
