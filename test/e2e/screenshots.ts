@@ -5,8 +5,8 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { liftLimits, seed } from './seed.ts'
-import { ROOT, launch, newContext, setUp, startInstance } from './support.ts'
+import { liftLimits } from './seed.ts'
+import { ROOT, json, launch, newContext, sessionCookie, startInstance } from './support.ts'
 import type { Instance } from './support.ts'
 
 const OUT = join(ROOT, 'dist', 'screenshots')
@@ -21,7 +21,16 @@ interface Shot {
 
 const click = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click()
 
-function shotsOf(ids: { domain_id: string; report_id: string; key_id: string }): Shot[] {
+interface Ids {
+  domain_id: string
+  report_id: string
+  key_id: string
+}
+
+/** Making months of reports takes a while on a small machine. */
+const DEMO_START_MS = 120_000
+
+function shotsOf(ids: Ids): Shot[] {
   return [
     { name: 'overview', path: '/' },
     { name: 'domains', path: '/domains' },
@@ -118,32 +127,55 @@ async function takeAll(
   return taken
 }
 
+/** Signs in with what the demo prints, as a person at the terminal would. */
+async function demoCookie(instance: Instance): Promise<string> {
+  const [, email = '', password = ''] =
+    /Sign in as (\S+) with the password: (.+)/.exec(instance.printed()) ?? []
+  const answer = await instance.call('/auth/login', json({ email, password }))
+  if (!answer.ok) throw new Error(`the demo did not let ${email} in: ${answer.status}`)
+  return sessionCookie(answer)
+}
+
+/** One of each, chosen to be worth looking at: the worst domain, the report with the most failures, the first key. */
+async function pick(instance: Instance, cookie: string): Promise<Ids> {
+  const id = async (path: string, init: RequestInit = {}): Promise<string> => {
+    const answer = await instance.call(path, { ...init, headers: { Cookie: cookie } })
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
+    const body = (await answer.json()) as { id?: string; items?: { id: string }[] }
+    return body.id ?? body.items?.[0]?.id ?? ''
+  }
+  const key_id = await id(
+    '/v1/settings/keys',
+    json({ name: 'siem-pull', scopes: ['reports:read', 'domains:read'] }),
+  )
+  await id('/v1/settings/invites', json({ email: 'tomas@northlight.example', role: 'analyst' }))
+  return {
+    key_id,
+    domain_id: await id('/v1/domains?sort=compliance&limit=1'),
+    report_id: await id('/v1/reports?sort=-fail&limit=1'),
+  }
+}
+
 async function main(): Promise<void> {
   rmSync(OUT, { recursive: true, force: true })
   mkdirSync(OUT, { recursive: true })
-  const instance = await startInstance()
   const browser = await launch()
+  const fresh = await startInstance()
+  const demo = await startInstance('demo', DEMO_START_MS)
   try {
-    const first: Shot[] = [{ name: 'setup', path: `/setup#${instance.setupToken()}`, stranger: true }]
-    let taken = await takeAll(browser, instance, first)
-    const cookie = await setUp(instance)
-    await liftLimits(instance, cookie)
-    const shots = shotsOf(await seed(instance, cookie))
-    taken += await takeAll(
-      browser,
-      instance,
-      shots.filter((shot) => shot.stranger !== true),
-      cookie,
-    )
-    taken += await takeAll(
-      browser,
-      instance,
-      shots.filter((shot) => shot.stranger === true),
-    )
+    const first: Shot[] = [{ name: 'setup', path: `/setup#${fresh.setupToken()}`, stranger: true }]
+    let taken = await takeAll(browser, fresh, first)
+    const cookie = await demoCookie(demo)
+    await liftLimits(demo, cookie)
+    const shots = shotsOf(await pick(demo, cookie))
+    const inside = shots.filter((shot) => shot.stranger !== true)
+    const outside = shots.filter((shot) => shot.stranger === true)
+    taken += await takeAll(browser, demo, inside, cookie)
+    taken += await takeAll(browser, demo, outside)
     console.log(`${taken} screenshots in ${OUT}`)
   } finally {
     await browser.close()
-    await instance.stop()
+    await Promise.all([fresh.stop(), demo.stop()])
   }
 }
 

@@ -40,6 +40,8 @@ export const OWNER = {
 export interface Instance {
   url: string
   data: string
+  /** What it wrote to the terminal so far. */
+  printed: () => string
   /** The one-time token of first run, as printed and kept in DATA/setup-link. */
   setupToken: () => string
   cli: (...args: string[]) => Promise<Record<string, unknown>>
@@ -62,7 +64,12 @@ export async function startInstance(verb: 'serve' | 'demo' = 'serve', limit_ms =
   const args = [BINARY, verb, '--data', data, '--host', '127.0.0.1', '--port', String(port)]
   const env = { PATH: process.env['PATH'] ?? '', HOME: data, WARDPOST_LOG_LEVEL: 'warn' }
   const server = Bun.spawn(args, { cwd: data, env, stdout: 'pipe', stderr: 'pipe' })
-  const output = Promise.all([new Response(server.stdout).text(), new Response(server.stderr).text()])
+  let printed = ''
+  const listen = async (stream: ReadableStream<Uint8Array>) => {
+    const text = new TextDecoder()
+    for await (const bytes of stream) printed += text.decode(bytes, { stream: true })
+  }
+  const ended = Promise.all([listen(server.stdout), listen(server.stderr)])
   const deadline = Date.now() + limit_ms
   for (;;) {
     const answer = await fetch(`${url}/readyz`).catch(() => undefined)
@@ -70,13 +77,15 @@ export async function startInstance(verb: 'serve' | 'demo' = 'serve', limit_ms =
     if (answer?.ok === true && (verb === 'demo' || existsSync(join(data, 'setup-link')))) break
     if (server.exitCode !== null || Date.now() > deadline) {
       server.kill('SIGKILL')
-      throw new Error(`${verb} did not come up:\n${(await output).join('\n')}`)
+      await ended
+      throw new Error(`${verb} did not come up:\n${printed}`)
     }
     await Bun.sleep(25)
   }
   return {
     url,
     data,
+    printed: () => printed,
     setupToken: () => readFileSync(join(data, 'setup-link'), 'utf8').trim().split('#').at(-1) ?? '',
     cli: async (...rest) => {
       const run = Bun.spawn([BINARY, ...rest, '--data', data, '--json'], {
