@@ -290,6 +290,11 @@ function isDirectoryOrJunk(entry: ZipEntry): boolean {
   return /(^|\/)(__MACOSX\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$|\._)/i.test(name)
 }
 
+const MAIL = /^>?From \S|^[A-Za-z][A-Za-z0-9-]{0,60}[ \t]*:[ \t\r\n]/
+/** A first line longer than what is looked at. */
+const MAIL_FIELD =
+  /^(?:From|To|Subject|Date|Received|Return-Path|Delivered-To|Message-ID|MIME-Version|Content-|X-|ARC-|DKIM-|Authentication-)/i
+
 /** The kind of a document by its first bytes. */
 export function sniff(head: Uint8Array): 'gzip' | 'zip' | LeafKind {
   if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip'
@@ -298,10 +303,10 @@ export function sniff(head: Uint8Array): 'gzip' | 'zip' | LeafKind {
     if (next === 0x0304 || next === 0x0506 || next === 0x0708) return 'zip'
   }
   const text = headText(head)
-  if (text === '') return head.length <= HEAD_BYTES_MAX && isBlank(head) ? 'empty' : 'unknown'
+  if (text === '') return head.length < HEAD_BYTES_MAX && isBlank(head) ? 'empty' : 'unknown'
   if (text[0] === '<') return 'xml'
   if (text[0] === '{' || text[0] === '[') return 'json'
-  if (/^>?From \S|^[A-Za-z][A-Za-z0-9-]{0,60}[ \t]*:[ \t\r\n]/.test(text) && /\n/.test(text)) return 'mail'
+  if (MAIL.test(text) && (text.includes('\n') || MAIL_FIELD.test(text))) return 'mail'
   return 'unknown'
 }
 

@@ -37,7 +37,7 @@ export function record(parts: RecordParts = {}): string {
     `<record><row><source_ip>${parts.ip ?? '192.0.2.10'}</source_ip><count>${parts.count ?? '3'}</count>` +
     `<policy_evaluated><disposition>${parts.disposition ?? 'none'}</disposition><dkim>${parts.dkim ?? 'pass'}</dkim>` +
     `<spf>${parts.spf ?? 'pass'}</spf>${parts.reason ?? ''}</policy_evaluated></row>` +
-    `${parts.identifiers ?? `<identifiers>${from}</identifiers>`}` +
+    (parts.identifiers ?? `<identifiers>${from}</identifiers>`) +
     `<auth_results>${parts.auth ?? auth}</auth_results></record>`
   )
 }

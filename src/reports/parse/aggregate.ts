@@ -434,21 +434,21 @@ function newReport(index: number, attributes: string): Report {
 function rawMetadata(report: Report): RawMetadata {
   const first = report.metadata[ERROR_SLOT]
   return {
-    ...named<RawMetadata>(METADATA, report.metadata),
+    ...(named(METADATA, report.metadata) as Omit<RawMetadata, 'errors' | 'new_namespace'>),
     errors: first === undefined || first === '' ? [] : [first, ...report.errors],
     new_namespace: report.new_namespace,
   }
 }
 
 function rawPolicy(report: Report): RawPolicy | null {
-  return report.policy === null ? null : named<RawPolicy>(POLICY, report.policy)
+  return report.policy === null ? null : named(POLICY, report.policy)
 }
 
 /** Slots as an object; absent ones stay absent. */
-function named<T>(order: readonly string[], slots: Slots): T {
+function named(order: readonly string[], slots: Slots): Record<string, string> {
   const out: Record<string, string> = {}
   for (const [i, name] of order.entries()) if (slots[i] !== undefined) out[name] = slots[i]
-  return out as T
+  return out
 }
 
 function count(totals: DmarcTotals, row: DmarcRow): void {

@@ -114,27 +114,41 @@ function sequenceLength(lead: number): number {
   return lead < 0xf0 ? 3 : 4
 }
 
+/** What windows-1252 makes of each byte (WHATWG Encoding). */
+const SINGLE = Uint16Array.from(
+  new TextDecoder('windows-1252').decode(Uint8Array.from({ length: 256 }, (_, i) => i)),
+  (char) => char.charCodeAt(0),
+)
+
 /** UTF-8 where it holds, windows-1252 byte by byte where it does not. */
 function decodeMixed(bytes: Uint8Array): { text: string; fallbacks: number } {
-  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  const single = new TextDecoder('windows-1252')
-  let text = ''
+  const units = new Uint16Array(bytes.length)
+  let used = 0
   let fallbacks = 0
-  let start = 0
-  let at = 0
-  while (at < bytes.length) {
+  for (let at = 0; at < bytes.length;) {
     const byte = bytes[at]!
     const length = byte < 0x80 ? 1 : validSequence(bytes, at)
-    if (length > 0) {
-      at += length
+    if (length <= 1) {
+      if (length === 0) fallbacks++
+      units[used++] = SINGLE[byte]!
+      at++
       continue
     }
-    text += utf8.decode(bytes.subarray(start, at)) + single.decode(bytes.subarray(at, at + 1))
-    fallbacks++
-    at++
-    start = at
+    const code = codePoint(bytes, at, length)
+    if (code > 0xffff) {
+      units[used++] = 0xd800 + ((code - 0x10000) >> 10)
+      units[used++] = 0xdc00 + (code & 0x3ff)
+    } else units[used++] = code
+    at += length
   }
-  return { text: text + utf8.decode(bytes.subarray(start)), fallbacks }
+  const text = new TextDecoder('utf-16le', { ignoreBOM: true }).decode(units.subarray(0, used))
+  return { text, fallbacks }
+}
+
+function codePoint(bytes: Uint8Array, at: number, length: number): number {
+  let code = bytes[at]! & (0xff >> (length + 1))
+  for (let i = 1; i < length; i++) code = (code << 6) | (bytes[at + i]! & 0x3f)
+  return code
 }
 
 /** Length of the valid multi-byte sequence at `at`, or 0 (RFC 3629 §4: no overlong forms, no surrogates). */

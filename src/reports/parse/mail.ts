@@ -21,6 +21,7 @@ import type { Origin, RejectionCode } from './types.ts'
 const HEADER_BYTES_MAX = 256 * 1024
 const MESSAGES_MAX = 1000
 const PARTS_MAX = 2000
+const CANDIDATES_MAX = 200_000
 const DEPTH_MAX = 16
 const SNIFF_BYTES = 512
 const TEXT_BYTES_KEPT = 64 * 1024
@@ -53,6 +54,8 @@ interface PartSink {
 
 interface Level {
   boundary: string
+  /** `--boundary`. */
+  delimiter: Uint8Array
   message: MailMessage
 }
 
@@ -66,6 +69,7 @@ export function createMailSink(leaf: Leaf, origin: Origin, context: DocumentCont
   let header_bytes = 0
   let parts = 0
   let messages = 0
+  let candidates = 0
   let mailbox = false
   /** Messages of the current mail, innermost last; the first one is the mail itself. */
   let open: MailMessage[] = []
@@ -148,7 +152,8 @@ export function createMailSink(leaf: Leaf, origin: Origin, context: DocumentCont
     if (type.value.startsWith('multipart/') && boundary !== undefined && boundary !== '') {
       if (levels.length >= DEPTH_MAX)
         throw refuse('nesting_too_deep', 'Parts of the mail are nested too deep')
-      levels.push({ boundary: boundary.slice(0, 256), message })
+      const kept = boundary.slice(0, 256)
+      levels.push({ boundary: kept, delimiter: Buffer.from(`--${kept}`, 'latin1'), message })
       return
     }
     const encoding = headerValue(headers, 'content-transfer-encoding') ?? ''
@@ -193,6 +198,7 @@ export function createMailSink(leaf: Leaf, origin: Origin, context: DocumentCont
       return true
     }
     if (!text.startsWith('--')) return false
+    if (++candidates > CANDIDATES_MAX) throw refuse('too_many_entries', 'Too many delimiters in the mail')
     for (let i = levels.length - 1; i >= 0; i--) {
       const { boundary, message } = levels[i]!
       const closing = text === `--${boundary}--`
@@ -266,10 +272,17 @@ export function createMailSink(leaf: Leaf, origin: Origin, context: DocumentCont
     }
   }
 
+  /** Compares bytes: a body may be made of lines that look like delimiters. */
   const isDelimiter = (line: Uint8Array): boolean => {
-    const text = ascii(line)
-    if (mailbox && text.startsWith('From ')) return /^From \S* .*\d{4}/.test(text)
-    return levels.some(({ boundary }) => text === `--${boundary}` || text === `--${boundary}--`)
+    if (++candidates > CANDIDATES_MAX) {
+      throw refuse('too_many_entries', `More than ${CANDIDATES_MAX} lines of the mail look like delimiters`)
+    }
+    if (line[0] !== DASH) return mailbox && /^From \S* .*\d{4}/.test(ascii(line))
+    return levels.some(({ delimiter }) => {
+      if (line.length < delimiter.length) return false
+      for (let i = 0; i < delimiter.length; i++) if (line[i] !== delimiter[i]) return false
+      return /^(?:--)?[ \t\r\n]*$/.test(ascii(line.subarray(delimiter.length)))
+    })
   }
 
   const consume = (data: Uint8Array): number => {
@@ -298,9 +311,10 @@ export function createMailSink(leaf: Leaf, origin: Origin, context: DocumentCont
     write(chunk) {
       hash.update(chunk)
       bytes += chunk.length
-      const data = held.length === 0 ? chunk : concat(held, chunk)
+      const joined = held.length === 0 ? chunk : concat(held, chunk)
+      const data = Buffer.from(joined.buffer, joined.byteOffset, joined.length)
       const used = consume(data)
-      held = data.slice(used)
+      held = joined.slice(used)
       if (header !== null && held.length > HEADER_BYTES_MAX) {
         throw refuse('token_too_long', 'A line in the header of a mail is too long')
       }
@@ -397,7 +411,7 @@ function newMessage(quoted: boolean): MailMessage {
 /** Position of the line break before the next line that begins with `--` (or `From ` in a mailbox), or -1. */
 function nextCandidate(data: Uint8Array, from: number, mailbox: boolean): number {
   const dashes = DASHES
-  const buffer = Buffer.from(data.buffer, data.byteOffset, data.length)
+  const buffer = data instanceof Buffer ? data : Buffer.from(data.buffer, data.byteOffset, data.length)
   const dash = buffer.indexOf(dashes, from)
   if (!mailbox) return dash
   const mail = buffer.indexOf(FROM, from)

@@ -12,6 +12,7 @@ import { isAt } from './texts.ts'
 /** A tag, comment, CDATA section or declaration may be this long. */
 const TOKEN_CHARS_MAX = 64 * 1024
 const DEPTH_MAX = 16
+const ODD_MAX = 10_000
 const NAMES_CACHED_MAX = 256
 const RECENT = 1024
 const NAME_CHARS_MAX = 64
@@ -89,12 +90,18 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
   const stack: Name[] = []
   /** A beginning of a tag at the end of a piece. */
   let held = ''
+  let odd = 0
   const slow = createSlowLane()
 
   function openTag(name: Name, attributes: () => string): void {
     if (stack.length >= DEPTH_MAX) throw refuse('too_deep', `Elements are nested more than ${DEPTH_MAX} deep`)
     stack.push(name)
     events.open(name, attributes)
+  }
+
+  /** What is broken everywhere is not worth mending. */
+  function countOdd(): void {
+    if (++odd > ODD_MAX) throw refuse('malformed_xml', `More than ${ODD_MAX} broken tags`)
   }
 
   function closeTag(name: Name | null): void {
@@ -105,11 +112,13 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
     }
     const at = name === null ? -1 : stack.findLastIndex((open) => open.local === name.local)
     if (at < 0) {
+      countOdd()
       repairs.add('stray_close_tag')
       if (name !== null) events.stray(name)
       return
     }
     while (stack.length - 1 > at) {
+      countOdd()
       const unclosed = stack.pop()!
       repairs.add('unclosed_tag', `<${unclosed.local}>`)
       events.close(unclosed)
@@ -119,6 +128,7 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
 
   /** `<a@b.c>` is an address and `x<y</z>` a bare sign before an end tag, not elements. */
   function bareMarkup(raw: string): void {
+    countOdd()
     repairs.add('bare_markup')
     const last = raw.lastIndexOf('<')
     const inner = last > 0 ? /^<(\/?)([\w.:-]+)\s*>$/.exec(raw.slice(last)) : null
@@ -142,11 +152,13 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
     }
     let end = lt + 1
     while (isLetter(text.charCodeAt(end))) end++
-    if (text.charCodeAt(end) !== GREATER || end === lt + 1) return -1
+    const closed = text.charCodeAt(end) === SLASH ? 1 : 0
+    if (text.charCodeAt(end + closed) !== GREATER || end === lt + 1) return -1
     const name = names.at(text, lt + 1, end)
     if (name === null) return -1
     openTag(name, noAttributes)
-    return end + 1
+    if (closed === 1) closeTag(name)
+    return end + closed + 1
   }
 
   /** Whatever is not plain is read by htmlparser2's tokenizer, one construct (up to its `>`) at a time. */
@@ -236,6 +248,11 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
       const end = lt < 0 ? text.length : lt
       if (end > at && events.wants_text) events.text(text, at, end)
       if (lt < 0) return
+      if (isNoTag(text.charCodeAt(lt + 1))) {
+        if (events.wants_text) events.text(text, lt, lt + 1)
+        at = lt + 1
+        continue
+      }
       const next = takePlain(text, lt)
       if (next >= 0) {
         at = next
@@ -274,6 +291,11 @@ function checkToken(token: string): void {
   if (token.length <= TOKEN_CHARS_MAX) return
   if (/^<!(DOCTYPE|ENTITY)/i.test(token)) throw dtdRefused()
   throw refuse('token_too_long', `A tag or comment is longer than ${TOKEN_CHARS_MAX} characters`)
+}
+
+/** White space or another < after it make < a bare sign. (NaN, at the end of a piece, says nothing yet.) */
+function isNoTag(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13) || code === 60
 }
 
 /** Letters, digits, _ and -: all that names of reports are made of. */

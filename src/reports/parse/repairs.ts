@@ -16,7 +16,7 @@ export function createRepairs(): Repairs {
   return {
     add(code, detail = '', count = 1) {
       const text = detail === '' ? REPAIRS[code] : detail.slice(0, DETAIL_CHARS_MAX)
-      const key = `${code} ${text}`
+      const key = detail === '' ? code : `${code} ${text}`
       const known = found.get(key)
       if (known !== undefined) {
         known.count += count

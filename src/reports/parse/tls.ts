@@ -16,6 +16,8 @@ const FAILURES_TOTAL_MAX = 20_000
 const LINES_MAX = 64
 const REPORTS_MAX = 100
 const CHUNK_FAILURES = 200
+const DEPTH_MAX = 32
+const THINGS_MAX = 500_000
 const CHUNK_ROWS = 100
 
 interface TlsOptions {
@@ -32,6 +34,7 @@ type Json = Record<string, unknown>
 
 /** Emits the reports of a JSON text. Throws `malformed_json` or `not_a_report`. */
 export function parseTlsReport(text: string, options: TlsOptions): void {
+  checkShape(text)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -45,6 +48,27 @@ export function parseTlsReport(text: string, options: TlsOptions): void {
     const content = reports.length === 1 ? options.content_sha256 : sha256(JSON.stringify(report))
     readReport(report, { ...options, content_sha256: content })
   }
+}
+
+/** JSON.parse builds everything at once: what would become millions of things is refused before. */
+function checkShape(text: string): void {
+  let depth = 0
+  let things = 0
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (quoted) {
+      if (code === 92) i++
+      else if (code === 34) quoted = false
+    } else if (code === 34) quoted = true
+    else if (code === 44) things++
+    else if (code === 91 || code === 123) {
+      things++
+      if (++depth > DEPTH_MAX)
+        throw refuse('malformed_json', `The JSON is nested more than ${DEPTH_MAX} deep`)
+    } else if (code === 93 || code === 125) depth--
+  }
+  if (things > THINGS_MAX) throw refuse('malformed_json', `The JSON holds more than ${THINGS_MAX} values`)
 }
 
 function isTlsReport(value: unknown): value is Json {

@@ -23,7 +23,7 @@ function filesIn(folder: string): string[] {
 }
 
 function open(path: string): Outcome {
-  return read(readFileSync(path), path.split('/').pop()!)
+  return read(readFileSync(path), path.split('/').pop())
 }
 
 interface Count {
