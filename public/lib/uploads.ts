@@ -35,6 +35,8 @@ export interface UploadJob {
 let job: UploadJob | null = null
 let next_id = 1
 const files = new Map<number, File>()
+/** Files that failed together with others: they are tried once more, alone. */
+const alone = new Set<number>()
 const listeners = new Set<() => void>()
 
 function change(next: UploadJob | null): void {
@@ -101,9 +103,25 @@ export function resumeUpload(): void {
   void run()
 }
 
+/** Sends again what failed on the way. */
+export function retryFailed(): void {
+  const ids = new Set(
+    (job?.items ?? []).filter((item) => item.state === 'failed' && files.has(item.id)).map((item) => item.id),
+  )
+  if (ids.size === 0) return
+  patch(ids, () => ({ state: 'waiting' }))
+  resumeUpload()
+}
+
+/** True when the file is still held and can be sent again. */
+export function canRetry(): boolean {
+  return job?.items.some((item) => item.state === 'failed' && files.has(item.id)) === true
+}
+
 export function clearUpload(): void {
   if (job?.running === true) return
   files.clear()
+  alone.clear()
   change(null)
 }
 
@@ -120,6 +138,7 @@ function nextBatch(): UploadItem[] {
       break
     batch.push(item)
     size += item.size
+    if (alone.has(item.id)) break
   }
   return batch
 }
@@ -161,6 +180,12 @@ async function afterProblem(error: unknown, ids: ReadonlySet<number>): Promise<v
   if (error instanceof ApiProblem && error.status === 429) {
     patch(ids, () => ({ state: 'waiting' }))
     await new Promise((resolve) => setTimeout(resolve, error.retry_after_ms ?? 5000))
+    return
+  }
+  const again = error instanceof ApiProblem && error.status >= 500 && [...ids].some((id) => !alone.has(id))
+  if (again) {
+    for (const id of ids) alone.add(id)
+    patch(ids, () => ({ state: 'waiting' }))
     return
   }
   patch(ids, () => ({ state: 'failed', problem: explain(error) }))

@@ -122,8 +122,8 @@ const SHOWN_APART = new Set([
 /** Members with a plain value, as properties. */
 function plainMembers(detail: Record<string, unknown>): (readonly [string, ReactNode])[] {
   return Object.entries(detail).flatMap(([name, value]) => {
-    if (typeof value === 'string' && value !== '' && name !== 'original_headers')
-      return [[title(name), value] as const]
+    if (SHOWN_APART.has(name)) return []
+    if (typeof value === 'string' && value !== '') return [[title(name), value] as const]
     if (typeof value === 'number' && name.endsWith('_date')) {
       return [[title(name), exact(new Date(value).toISOString())] as const]
     }

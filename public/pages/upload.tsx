@@ -3,7 +3,16 @@ import { coveredDays } from '../lib/dmarc.ts'
 import { filesOfDrop, filesOfPaste, saveText } from '../lib/drop.ts'
 import { compact, count, duration, nowMs, plural, time } from '../lib/format.ts'
 import { useAuthState, useCan } from '../lib/me.ts'
-import { addFiles, clearUpload, resumeUpload, stopUpload, useUpload, type UploadJob } from '../lib/uploads.ts'
+import {
+  addFiles,
+  canRetry,
+  clearUpload,
+  resumeUpload,
+  retryFailed,
+  stopUpload,
+  useUpload,
+  type UploadJob,
+} from '../lib/uploads.ts'
 import { useView } from '../lib/view.ts'
 import { Button, LinkButton, Seg } from '../ui/button.tsx'
 import { RecordBox } from '../ui/copy.tsx'
@@ -132,6 +141,7 @@ function DropBox() {
 }
 
 const FILTER_WORDS: Record<ResultKind, string> = {
+  failed: 'Not read',
   rejected: 'Rejected',
   unassigned: 'Unassigned',
   repaired: 'Repaired',
@@ -259,6 +269,11 @@ function JobActions({ job, rows }: { job: UploadJob; rows: readonly ResultRow[] 
       {!job.running && waiting && (
         <Button small kind="primary" onClick={resumeUpload}>
           Go on
+        </Button>
+      )}
+      {!job.running && canRetry() && (
+        <Button small onClick={retryFailed}>
+          Try again
         </Button>
       )}
       {!job.running && !waiting && (

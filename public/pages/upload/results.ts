@@ -1,11 +1,12 @@
 /** Results of an upload as rows: one per report, problems first. */
 import { repairWords } from '../../lib/dmarc.ts'
 import { bytes } from '../../lib/format.ts'
-import type { UploadEntry, UploadFile } from '../../lib/types.ts'
+import type { Repair, UploadEntry, UploadFile } from '../../lib/types.ts'
 import type { UploadItem } from '../../lib/uploads.ts'
 import type { StateKind } from '../../ui/state.tsx'
 
 export const KINDS = [
+  'failed',
   'rejected',
   'unassigned',
   'repaired',
@@ -18,6 +19,7 @@ export const KINDS = [
 export type ResultKind = (typeof KINDS)[number]
 
 export const KIND_LOOK: Record<ResultKind, { state: StateKind; word: string }> = {
+  failed: { state: 'fail', word: 'Not read' },
   rejected: { state: 'fail', word: 'Rejected' },
   unassigned: { state: 'medium', word: 'Unassigned' },
   repaired: { state: 'medium', word: 'Created, repaired' },
@@ -49,6 +51,15 @@ function kindOf(entry: UploadEntry): ResultKind {
   return (entry.repairs ?? []).length > 0 ? 'repaired' : 'created'
 }
 
+/** Repairs named in a row; the report itself lists all. */
+const REPAIRS_NAMED = 3
+
+function repairText(repairs: readonly Repair[]): string {
+  const named = repairs.slice(0, REPAIRS_NAMED).map(repairWords).join(' · ')
+  const rest = repairs.length - REPAIRS_NAMED
+  return rest > 0 ? `${named} · and ${rest} more` : named
+}
+
 function textOf(entry: UploadEntry, kind: ResultKind): string {
   const parts: string[] = []
   if (kind === 'rejected') parts.push(entry.detail ?? 'It could not be read.', 'Nothing of it was counted.')
@@ -59,9 +70,7 @@ function textOf(entry: UploadEntry, kind: ResultKind): string {
     parts.push(entry.detail ?? 'Same report id as an earlier one, which stays readable.')
   const repairs = entry.repairs ?? []
   if (repairs.length > 0 && kind !== 'rejected') {
-    parts.push(
-      `${repairs.length === 1 ? '1 repair' : `${repairs.length} repairs`}: ${repairs.map(repairWords).join(' · ')}`,
-    )
+    parts.push(`${repairs.length === 1 ? '1 repair' : `${repairs.length} repairs`}: ${repairText(repairs)}`)
   }
   return parts.join(' ')
 }
