@@ -24,6 +24,10 @@ export const TENANT_TABLES = [
   'rejected_files',
   'policy_domains',
   'domains',
+  'redeliveries',
+  'delivery_attempts',
+  'deliveries',
+  'webhooks',
   'events',
   'idempotency',
   'api_keys',
@@ -49,4 +53,6 @@ export const INSTALLATION_TABLES = [
 /** What is sealed under the instance key, and therefore lost with it. */
 export const SEALED_COLUMNS = [
   { table: 'users', column: 'totp_secret', what: 'second factors of users' },
+  { table: 'webhooks', column: 'secret', what: 'secrets of webhooks' },
+  { table: 'webhooks', column: 'next_secret', what: 'new secrets of webhooks' },
 ] as const

@@ -98,4 +98,6 @@ export interface Db {
 export interface CommitNotice {
   tenant_id: string
   audit: readonly { seq: number; action: string; target: { type: string; id: string } | null }[]
+  /** Webhooks that its events go to: what the dispatcher is woken by. */
+  webhooks: readonly string[]
 }

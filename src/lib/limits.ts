@@ -88,3 +88,28 @@ export const SILENCE_MS_MAX = 90 * 24 * 3_600_000
 /** Entries of its history that an alert shows; the newest. */
 export const ALERT_HISTORY_MAX = 100
 export const ALERT_NOTE_CHARS_MAX = 2000
+
+// --- Webhooks (the contract's numbers, and what keeps one receiver from delaying another) -------------------------
+export const WEBHOOKS_PER_TENANT_MAX = 20
+export const URL_CHARS_MAX = 2048
+/** Look-up, connection, TLS, headers and body together. */
+export const WEBHOOK_TIMEOUT_MS = 10_000
+export const WEBHOOK_RESPONSE_BYTES_MAX = 16 * 1024
+export const DELIVERIES_IN_FLIGHT_MAX = 128
+export const DELIVERIES_IN_FLIGHT_PER_TENANT_MAX = 16
+export const DELIVERIES_IN_FLIGHT_PER_WEBHOOK_MAX = 4
+/** Of the slots of a tenant and of all, this part is kept for webhooks whose last attempt succeeded. */
+export const DELIVERIES_RESERVED_SHARE = 0.25
+/** Longer than any attempt: a claim that is older belongs to nobody. */
+export const DELIVERY_LEASE_MS = 30_000
+/** A delivery and its attempts can be read, and sent again, for 90 days; its narrow row is kept twice as long. */
+export const DELIVERY_KEPT_MS = 90 * 24 * 3_600_000
+export const DELIVERY_ROW_KEPT_MS = 180 * 24 * 3_600_000
+/** Rows in one change of a job, so that nobody waits for it. */
+export const DELIVERY_CHUNK_ROWS = 500
+export const SECRET_CHARS_MIN = 16
+export const SECRET_CHARS_MAX = 256
+/** After a rotation the old secret signs for this long, unless the new one is promoted before. */
+export const SECRET_PROMOTE_MS = 24 * 3_600_000
+/** Tests that a tenant can have running: each may hold its caller for ten seconds. */
+export const WEBHOOK_TESTS_AT_ONCE_MAX = 4

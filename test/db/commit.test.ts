@@ -158,7 +158,9 @@ test('listeners hear of what was done, and not of what failed', async () => {
   const target = { type: 'meta', id: 'k1' }
   const audited: Change = { writes: [put('k1')], audit: { action: 'settings.update', target } }
   expect(await outcomes([audited, audited])).toEqual(['ok', 'unique:meta.key'])
-  expect(heard).toEqual([{ tenant_id: '_system', audit: [{ seq: 1, action: 'settings.update', target }] }])
+  expect(heard).toEqual([
+    { tenant_id: '_system', audit: [{ seq: 1, action: 'settings.update', target }], webhooks: [] },
+  ])
   stop()
   await commit(put('k2'))
   expect(heard).toHaveLength(1)

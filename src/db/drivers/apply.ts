@@ -7,6 +7,7 @@ import { assert } from '../../lib/assert.ts'
 import { entryText, genesisHash, nextHash, personalHash, SALT_BYTES } from '../../lib/audit-chain.ts'
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { type Clock, isoTime } from '../../lib/clock.ts'
+import { newId } from '../../lib/ids.ts'
 import type { StatementCache } from '../connection.ts'
 import {
   type Actor,
@@ -32,6 +33,20 @@ export interface Applied {
   rows: RowSet[]
   notice: CommitNotice
 }
+
+/** ?4 the tenant, ?5 the kind. */
+const WANTING = `FROM webhooks WHERE tenant_id = ?4 AND status <> 'deleted'
+  AND EXISTS (SELECT 1 FROM json_each(webhooks.events) WHERE value = ?5)`
+const COUNT_WANTING = `SELECT count(*) ${WANTING.replace('?4', '?1').replace('?5', '?2')}`
+const FAN_OUT = `
+  INSERT INTO deliveries (id, tenant_id, webhook_id, event_id, event_type, status, next_attempt_at, created_at,
+    completed_at)
+  SELECT ids.value, w.tenant_id, w.id, ?1, ?2, iif(w.status = 'active', 'pending', 'skipped'),
+    iif(w.status = 'active', ?3, NULL), ?3, iif(w.status = 'active', NULL, ?3)
+  FROM (SELECT id, tenant_id, status, row_number() OVER (ORDER BY id) - 1 AS n
+        ${WANTING}) w
+  JOIN json_each(?6) ids ON ids.key = w.n
+  RETURNING webhook_id, status`
 
 export type Apply = (actor: Actor, change: Change) => Applied
 
@@ -125,7 +140,7 @@ export function createApply({ statements, clock, instance_id }: ApplyOptions): A
   }
 
   /** The envelope has exactly the five members of the contract; these bytes are what receivers get and sign. */
-  function storeEvent(tenant_id: string, event: EventDraft): void {
+  function storeEvent(tenant_id: string, event: EventDraft): string[] {
     const created_at = isoTime(event.created_at)
     const body = JSON.stringify({
       id: event.id,
@@ -141,6 +156,21 @@ export function createApply({ statements, clock, instance_id }: ApplyOptions): A
       event.created_at,
       body,
     ])
+    return fanOut(tenant_id, event)
+  }
+
+  /**
+   * One delivery for each webhook of the tenant that wants the kind: due at once, or `skipped` while the webhook is
+   * paused or disabled, so that it can be sent later. Answers the webhooks that have something to send now.
+   */
+  function fanOut(tenant_id: string, event: EventDraft): string[] {
+    const [found] = run(COUNT_WANTING, [tenant_id, event.type])
+    const wanting = found![0] as number
+    if (wanting === 0) return []
+    const now = clock.now()
+    const ids = Array.from({ length: wanting }, () => newId('dlv', now))
+    const rows = run(FAN_OUT, [event.id, event.type, now, tenant_id, event.type, JSON.stringify(ids)])
+    return rows.filter((row) => row[1] === 'pending').map((row) => row[0] as string)
   }
 
   /** A record that is still valid makes the change fail: its effect has happened already. */
@@ -171,10 +201,10 @@ export function createApply({ statements, clock, instance_id }: ApplyOptions): A
   return (actor, change) => {
     const rows = change.writes.map((write) => ('must' in write ? runMust(write) : runWrite(write)))
     if (change.idempotency !== undefined) keepIdempotency(change.idempotency)
-    for (const event of change.events ?? []) storeEvent(actor.tenant_id, event)
+    const webhooks = (change.events ?? []).flatMap((event) => storeEvent(actor.tenant_id, event))
     const drafts = auditDrafts(change)
     const audit = drafts.map((draft) => appendAudit(actor, draft))
-    return { rows, notice: { tenant_id: actor.tenant_id, audit } }
+    return { rows, notice: { tenant_id: actor.tenant_id, audit, webhooks } }
   }
 }
 
