@@ -2,19 +2,21 @@
  * What the command line can ask for, as functions over the services: the same whether they run in the server, behind
  * its control socket, or in the process of the command itself.
  */
+import { access, constants, stat } from 'node:fs/promises'
 import type { App } from '../app.ts'
 import type { BackupOptions, Backups } from '../db/backup.ts'
 import type { OpenedDb } from '../db/open.ts'
 import { cliActor } from '../lib/actors.ts'
-import { type Clock, isoTime } from '../lib/clock.ts'
+import { type Clock, isoTime, systemClock } from '../lib/clock.ts'
 import { problem } from '../lib/errors.ts'
 import { SETUP_LINK_TTL_MS } from '../lib/limits.ts'
 import { type Principal, SCOPES, SYSTEM_CHAIN, type TenantContext } from '../lib/principal.ts'
-import { createReparse, type ReparseDone } from '../reports/reparse.ts'
+import { filesUnder, importFiles, importPaths, type ImportSummary } from '../reports/import.ts'
+import type { ReparseDone } from '../reports/reparse.ts'
 import type { NewTenant as TenantInput } from '../tenants/setup.ts'
 import type { KeyItem, NewTenant, TenantItem } from './access.verbs.ts'
 import type { ChainCheck, MadeBackup } from './care.verbs.ts'
-import type { Dispatch, Files, Progress, SentFile } from './control.ts'
+import type { Dispatch, Files, Progress } from './control.ts'
 import type { Vitals } from './doctor.ts'
 import { VERSION } from './version.ts'
 
@@ -27,7 +29,8 @@ export interface CommandDeps {
 
 const TENANTS_MAX = 10_000
 const KEYS_MAX = 1000
-const FILES_AT_ONCE = 8
+const PROGRESS_EVERY_MS = 1000
+const monotonic = (): number => systemClock.monotonic()
 
 /** What became of how many. */
 export type Counts = Record<string, number>
@@ -36,7 +39,7 @@ export type Counts = Record<string, number>
 type Command = (args: never, progress: Progress, files: Files) => Promise<unknown>
 
 export function createCommands({ app, db, backups, clock }: CommandDeps): Dispatch {
-  const { tenants, keys, members, setup, audit, ingest, blobs } = app.services
+  const { tenants, keys, members, setup, audit, ingest, reparse } = app.services
 
   const everyTenant = (): Promise<TenantItem[]> => tenants.list({ after: null, limit: TENANTS_MAX })
 
@@ -120,20 +123,28 @@ export function createCommands({ app, db, backups, clock }: CommandDeps): Dispat
       return { path, bytes, sha256, verified }
     },
 
-    async import(args: { tenant: string | null }, progress, files) {
+    /** Null when this process cannot read them: then they have to be sent. */
+    async 'import.paths'(
+      args: { tenant: string | null; paths: string[] },
+      progress,
+    ): Promise<ImportSummary | null> {
       const tenant = await tenantOf(args)
-      const run = ingest.run(cliActor(tenant), 'upload', 'reports.import', progress)
-      await takeAll(files, (file) => run.add(file))
-      await run.finish()
+      if (!(await Promise.all(args.paths.map(readable))).every(Boolean)) return null
+      return importPaths(ingest, cliActor(tenant), args.paths, monotonic, seldom(progress), 'upload')
+    },
+
+    async 'import.files'(args: { tenant: string | null }, progress, files): Promise<ImportSummary> {
+      const options = { monotonic, told: seldom(progress), source: 'upload' as const }
+      return importFiles(ingest, cliActor(await tenantOf(args)), files, options)
     },
 
     async reparse(args: { tenant: string | null }, progress): Promise<Counts> {
       const wanted =
         args.tenant === null ? (await everyTenant()).map((each) => each.id) : [await tenantOf(args)]
-      const reparse = createReparse({ db, blobs, ingest })
+      const tell = seldom(progress)
       const done: ReparseDone[] = []
       for (const tenant of wanted) {
-        done.push(await reparse.run(cliActor(tenant), (so_far) => progress(sum([...done, so_far]))))
+        done.push(await reparse.run(cliActor(tenant), (so_far) => tell(sum([...done, so_far]))))
       }
       return sum(done)
     },
@@ -180,15 +191,27 @@ function sum(parts: readonly ReparseDone[]): Counts {
   return total
 }
 
-/** Reading and storing overlap, and so do the children that read. */
-async function takeAll(files: Files, take: (file: SentFile) => Promise<void>): Promise<void> {
-  const under_way = new Set<Promise<void>>()
-  for await (const file of files) {
-    const taken = take(file).finally(() => under_way.delete(taken))
-    under_way.add(taken)
-    if (under_way.size >= FILES_AT_ONCE) await Promise.race(under_way)
+/** Progress once a second, without the long lists that come at the end. */
+function seldom(progress: Progress): (seen: object) => void {
+  let told = monotonic()
+  return (seen) => {
+    if (monotonic() - told < PROGRESS_EVERY_MS) return
+    told = monotonic()
+    progress(Object.fromEntries(Object.entries(seen).filter(([, value]) => typeof value === 'number')))
   }
-  await Promise.all(under_way)
+}
+
+/** The whole of a folder, as far as one can tell before. */
+async function readable(path: string): Promise<boolean> {
+  const look = async (): Promise<void> => {
+    await access(path, constants.R_OK)
+    if ((await stat(path)).isDirectory())
+      for (const { path: file } of await filesUnder(path)) await access(file, constants.R_OK)
+  }
+  return look().then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Somebody with a shell may do everything in every tenant. */

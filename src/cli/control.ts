@@ -166,7 +166,7 @@ export async function callControl(
   files: Files = noFiles(),
 ): Promise<{ result: unknown } | null> {
   const path = controlPath(data_dir)
-  if (process.platform !== 'win32' && !ours(path)) return null
+  if (process.platform !== 'win32' && !ours(path, data_dir)) return null
   const socket = connect(path)
   const connected = await new Promise<boolean>((done) => {
     socket.once('connect', () => done(true))
@@ -200,10 +200,10 @@ export async function callControl(
 }
 
 /** A socket in the shared temporary folder could be somebody else's trap; in the data folder root may use any. */
-function ours(path: string): boolean {
+function ours(path: string, data_dir: string): boolean {
   if (!existsSync(path)) return false
   const { uid } = userInfo()
-  return statSync(path).uid === uid || (uid === 0 && !path.startsWith(tmpdir()))
+  return statSync(path).uid === uid || (uid === 0 && path.startsWith(resolve(data_dir)))
 }
 
 async function* readLines(socket: Socket): AsyncGenerator<string> {

@@ -17,7 +17,7 @@ export interface JobDeps {
 
 export function registerJobs({ scheduler, app, db, backups }: JobDeps): void {
   const housekeeping = createHousekeeping(db)
-  const { blobs } = app.services
+  const { domains, maintenance } = app.services
   scheduler.register({
     name: 'backup',
     schedule: '0 3 * * *',
@@ -42,6 +42,16 @@ export function registerJobs({ scheduler, app, db, backups }: JobDeps): void {
   scheduler.register({
     name: 'sweep',
     schedule: '47 2 * * *',
-    run: ({ signal }) => housekeeping.sweep(blobs, signal),
+    async run() {
+      const { refusals, originals } = await maintenance.run()
+      return `${refusals} refused files forgotten, ${originals} stray originals removed`
+    },
+  })
+  scheduler.register({
+    name: 'check_domains',
+    schedule: '7 * * * *',
+    async run() {
+      return `${await domains.checkDue()} domains looked up`
+    },
   })
 }

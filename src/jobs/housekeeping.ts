@@ -1,4 +1,4 @@
-/** Removes what has had its time: sessions, links, answers kept for a repeated request, refused files, stray originals. */
+/** Removes what has had its time: sessions, links, answers kept for a repeated request. */
 import type { Db } from '../db/types.ts'
 import { DAY_MS } from '../lib/clock.ts'
 import { systemActor } from '../lib/actors.ts'
@@ -10,17 +10,7 @@ const EXPIRED = [
   { what: 'sessions', where: 'expires_at <= ?', kept_ms: 0 },
   { what: 'links', where: 'expires_at <= ?', kept_ms: LINKS_KEPT_MS },
   { what: 'idempotency', where: 'expires_at <= ?', kept_ms: 0 },
-  { what: 'rejected_files', where: 'expires_at <= ?', kept_ms: 0 },
 ] as const
-
-const REFERRED = ['reports', 'tls_reports', 'failure_reports', 'rejected_files']
-  .map((table) => `SELECT blob_sha256 FROM ${table} WHERE tenant_id = ?1`)
-  .join(' UNION ')
-
-/** The originals: see reports/blobs.ts. */
-export interface SweptBlobs {
-  sweep(tenant_id: string, referred: ReadonlySet<string>): Promise<number>
-}
 
 export function createHousekeeping(db: Db) {
   return {
@@ -35,17 +25,6 @@ export function createHousekeeping(db: Db) {
         if (rows!.length > 0) told.push(`${rows!.length} ${what.replaceAll('_', ' ')}`)
       }
       if (told.length > 0) return told.join(', ')
-    },
-
-    /** Removes originals that no row refers to: what a crash between file and commit, or an expiry, left behind. */
-    async sweep(blobs: SweptBlobs, signal: AbortSignal): Promise<string> {
-      let removed = 0
-      for (const { id } of await db.query<{ id: string }>('SELECT id FROM tenants')) {
-        if (signal.aborted) break
-        const rows = await db.query<{ blob_sha256: string }>(REFERRED, [id])
-        removed += await blobs.sweep(id, new Set(rows.map((row) => row.blob_sha256)))
-      }
-      return `${removed} stray originals`
     },
   }
 }

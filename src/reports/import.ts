@@ -4,10 +4,9 @@
  */
 import { statSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import type { Actor } from '../db/types.ts'
 import { REPORT_FILE_BYTES_MAX } from '../lib/limits.ts'
-import { inParallel } from './blobs.ts'
 import type { ReportSource } from './incoming.ts'
 import type { Ingest } from './ingest.ts'
 import type { FileOutcome } from './outcomes.ts'
@@ -39,6 +38,9 @@ export interface ImportSummary extends ImportProgress {
   }[]
 }
 
+/** A file to import: read here, or read by the sandbox itself. */
+export type ImportFile = { name: string; content: Uint8Array } | { name: string; path: string; bytes: number }
+
 /**
  * Imports files and folders (with all below them; hidden ones are left out). `told` hears of the progress after every
  * file that landed. Throws when a path does not exist.
@@ -51,10 +53,28 @@ export async function importPaths(
   told: (progress: ImportProgress) => void,
   source: ReportSource = 'watch',
 ): Promise<ImportSummary> {
-  const started = monotonic()
   const files = (await Promise.all(paths.map(filesUnder))).flat()
+  return importFiles(ingest, actor, files, { monotonic, told, source, total: files.length })
+}
+
+export interface ImportOptions {
+  monotonic: () => number
+  told: (progress: ImportProgress) => void
+  source: ReportSource
+  /** How many files there are, where that is known before. */
+  total?: number
+}
+
+/** The same for files that come one after the other. They are taken as fast as they are read. */
+export async function importFiles(
+  ingest: Ingest,
+  actor: Actor,
+  files: Iterable<ImportFile> | AsyncIterable<ImportFile>,
+  { monotonic, told, source, total }: ImportOptions,
+): Promise<ImportSummary> {
+  const started = monotonic()
   const summary: ImportSummary = {
-    files: files.length,
+    files: total ?? 0,
     done: 0,
     created: 0,
     revisions: 0,
@@ -68,15 +88,23 @@ export async function importPaths(
     tally(summary, outcome)
     told(summary)
   })
-  await inParallel(files, FILES_AT_ONCE, async ({ path, name }) => {
-    // A look that waits costs more in the thread pool than the look.
-    const { size } = statSync(path)
-    if (size > REPORT_FILE_BYTES_MAX) {
-      tally(summary, tooLarge(name, size))
+  const take = async (file: ImportFile): Promise<void> => {
+    const bytes = 'path' in file ? file.bytes : file.content.length
+    if (bytes > REPORT_FILE_BYTES_MAX) {
+      tally(summary, tooLarge(file.name, bytes))
       told(summary)
-    } else if (size > HELD_BYTES_MAX) await run.add({ name, path, owned: false })
-    else await run.add({ name, content: await readFile(path) })
-  })
+    } else if ('content' in file) await run.add(file)
+    else if (bytes > HELD_BYTES_MAX) await run.add({ name: file.name, path: file.path, owned: false })
+    else await run.add({ name: file.name, content: await readFile(file.path) })
+  }
+  const under_way = new Set<Promise<void>>()
+  for await (const file of files) {
+    if (total === undefined) summary.files++
+    const taken = take(file).finally(() => under_way.delete(taken))
+    under_way.add(taken)
+    if (under_way.size >= FILES_AT_ONCE) await Promise.race(under_way)
+  }
+  await Promise.all(under_way)
   await run.finish()
   summary.seconds = Math.round(monotonic() - started) / 1000
   return summary
@@ -111,19 +139,17 @@ function tooLarge(file: string, bytes: number): FileOutcome {
 }
 
 /** Every file below a folder, in order, named by its place in it; a file is itself. */
-async function filesUnder(path: string): Promise<{ path: string; name: string }[]> {
+export async function filesUnder(path: string): Promise<{ path: string; name: string; bytes: number }[]> {
   const found = await stat(path)
-  if (!found.isDirectory()) return [{ path, name: relative(join(path, '..'), path) }]
+  if (!found.isDirectory()) return [{ path, name: basename(path), bytes: found.size }]
   const entries = await readdir(path, { withFileTypes: true, recursive: true })
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter(
-      (file) =>
-        !relative(path, file)
-          .split(/[\\/]/)
-          .some((part) => part.startsWith('.')),
-    )
-    .sort()
-    .map((file) => ({ path: file, name: relative(path, file) }))
+  return (
+    entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(path, join(entry.parentPath, entry.name)))
+      .filter((name) => !name.split(/[\\/]/).some((part) => part.startsWith('.')))
+      .sort()
+      // A look that waits costs more in the thread pool than the look.
+      .map((name) => ({ path: join(path, name), name, bytes: statSync(join(path, name)).size }))
+  )
 }

@@ -32,11 +32,6 @@ const addLink = (id: string, expires_at: number) => ({
   sql: `INSERT INTO links (id, kind, token_hash, email, created_at, expires_at) VALUES (?, 'reset', ?, 'a', 0, ?)`,
   params: [id, new TextEncoder().encode(id), expires_at],
 })
-const addRejected = (id: string, sha256: string, expires_at: number) => ({
-  sql: `INSERT INTO rejected_files (id, tenant_id, file_name, file_bytes, blob_sha256, code, detail, source,
-        created_at, expires_at) VALUES (?, 'ten_a', 'f', 1, ?, 'c', 'd', 'upload', 0, ?)`,
-  params: [id, sha256, expires_at],
-})
 const idsOf = async (table: string): Promise<string[]> =>
   (await test_db.db.query<{ id: string }>(`SELECT id FROM ${table} ORDER BY id`)).map((row) => row.id)
 
@@ -50,33 +45,13 @@ describe('housekeeping', () => {
         addSession('valid', now + 1),
         addLink('long over', now - 7 * DAY_MS),
         addLink('just over', now - 1),
-        addRejected('old', 'aa', now),
-        addRejected('young', 'bb', now + 1),
       ],
       audit: { none: 'boot' },
     })
     const housekeeping = createHousekeeping(db)
-    expect(await housekeeping.expire(now)).toBe('1 sessions, 1 links, 1 rejected files')
+    expect(await housekeeping.expire(now)).toBe('1 sessions, 1 links')
     expect(await idsOf('sessions')).toEqual(['valid'])
     expect(await idsOf('links')).toEqual(['just over'])
-    expect(await idsOf('rejected_files')).toEqual(['young'])
     expect(await housekeeping.expire(now)).toBeUndefined()
-  })
-
-  test('sweeps originals that no row refers to, tenant by tenant', async () => {
-    const { db, clock } = test_db
-    await db.commit(testActor(), {
-      writes: [addRejected('r', 'aa', clock.now() + 1)],
-      audit: { none: 'boot' },
-    })
-    const asked: [string, string[]][] = []
-    const blobs = {
-      sweep(tenant_id: string, referred: ReadonlySet<string>) {
-        asked.push([tenant_id, [...referred]])
-        return Promise.resolve(2)
-      },
-    }
-    const words = await createHousekeeping(db).sweep(blobs, new AbortController().signal)
-    expect([words, asked]).toEqual(['2 stray originals', [['ten_a', ['aa']]]])
   })
 })
