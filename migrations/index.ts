@@ -4,6 +4,7 @@ import access from './0002_access.sql' with { type: 'text' }
 import domains_reports from './0003_domains_reports.sql' with { type: 'text' }
 import jobs from './0004_jobs.sql' with { type: 'text' }
 import webhooks from './0005_webhooks.sql' with { type: 'text' }
+import alerts from './0006_alerts.sql' with { type: 'text' }
 
 export interface Migration {
   version: number
@@ -17,4 +18,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, name: 'domains_reports', sql: domains_reports },
   { version: 4, name: 'jobs', sql: jobs },
   { version: 5, name: 'webhooks', sql: webhooks },
+  { version: 6, name: 'alerts', sql: alerts },
 ]

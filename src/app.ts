@@ -3,6 +3,10 @@
  * application, the services and the way to stop come out. Nothing here knows argv, environment or signals.
  */
 import { Elysia, t } from 'elysia'
+import { createRaiser } from './alerts/raise.ts'
+import { alertRoutes } from './alerts/routes.ts'
+import { createAlerts } from './alerts/service.ts'
+import { createAlertStore } from './alerts/store.ts'
 import { createAuditService } from './audit/service.ts'
 import { createAuditStore } from './audit/store.ts'
 import { createDenials } from './audit/denials.ts'
@@ -156,6 +160,10 @@ export async function createApp(ports: AppPorts) {
   })
   await setup.load()
 
+  const alert_store = createAlertStore(db)
+  const raiser = createRaiser({ db, store: alert_store, clock })
+  const alerts = createAlerts({ db, store: alert_store, clock })
+
   const blobs = createBlobs(ports.data_dir, clock)
   const domains = createDomains({ db, clock, resolver: ports.resolver })
   const ingest = countIngest(
@@ -259,6 +267,7 @@ export async function createApp(ports: AppPorts) {
     .use(otherReportRoutes({ guard, others, pager }))
     .use(uploadRoutes({ guard, ingest, tempPath: blobs.tempPath }))
     .use(reportRoutes({ guard, reports, pager, log }))
+    .use(alertRoutes({ guard, alerts, pager }))
     .use(auditRoutes({ guard, audit, pager }))
     .use(liveRoutes({ guard, live }))
     .get(
@@ -289,6 +298,8 @@ export async function createApp(ports: AppPorts) {
       blobs,
       maintenance,
       reparse,
+      alerts,
+      raiser,
     },
     denials,
     limiter,

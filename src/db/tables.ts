@@ -10,6 +10,13 @@ export * from '../users/tables.ts'
 
 /** Tables with rows of a tenant (`tenant_id`), in the order in which a tenant's rows can be deleted. */
 export const TENANT_TABLES = [
+  'mail_outbox',
+  'alert_history',
+  'alerts',
+  'notification_settings',
+  'notification_digests',
+  'compliance_marks',
+  'compliance_state',
   'report_loads',
   'report_records',
   'report_days',
@@ -43,6 +50,7 @@ export const TENANT_TABLES = [
 export const INSTALLATION_TABLES = [
   'job_runs',
   'leases',
+  'mail_settings',
   'meta',
   'migrations',
   'recovery_codes',
@@ -53,6 +61,7 @@ export const INSTALLATION_TABLES = [
 /** What is sealed under the instance key, and therefore lost with it. */
 export const SEALED_COLUMNS = [
   { table: 'users', column: 'totp_secret', what: 'second factors of users' },
+  { table: 'mail_settings', column: 'password', what: 'the password of the mail server' },
   { table: 'webhooks', column: 'secret', what: 'secrets of webhooks' },
   { table: 'webhooks', column: 'next_secret', what: 'new secrets of webhooks' },
 ] as const

@@ -28,6 +28,7 @@ export const INFO = {
 export const TAGS: Readonly<Record<string, string>> = {
   Domains: 'Domains of the tenant, their verification, DMARC record, timeline and sources.',
   Reports: 'DMARC aggregate reports, TLS reports, failure reports: upload, list, export.',
+  Alerts: 'What a person must act on.',
   Audit: 'Who did what, provably unaltered.',
   Live: 'What changes, as it happens.',
   Me: "The caller's own account.",
