@@ -289,6 +289,15 @@ describe('the command line', () => {
     ])
   })
 
+  test('only tenant create begins a data folder', async () => {
+    const { code, err } = await run(place, ['tenant', 'list', '--data', './nowhere'])
+    expect([code, err]).toEqual([
+      1,
+      'wardpost: there is no data folder at ./nowhere; --data says where it is\n',
+    ])
+    expect(existsSync(join(place.folder, 'nowhere'))).toBe(false)
+  })
+
   test('what lies in the folder it is started from changes nothing', async () => {
     await Bun.write(join(place.folder, '.env'), 'WARDPOST_PROT=1\n')
     await Bun.write(join(place.folder, 'bunfig.toml'), 'preload = ["./nowhere.ts"]\n')

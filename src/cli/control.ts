@@ -149,9 +149,19 @@ function drained(socket: Socket): Promise<void> {
 
 /** For the person at the terminal: a problem's detail and the members it names. */
 export function explain(error: unknown): string {
-  if (!(error instanceof Problem)) return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Problem)) return explainFailure(error)
   const items = (error.options.errors ?? []).map((item) => item.detail)
   return [...new Set([error.detail, ...items])].join(' ')
+}
+
+/** What the system says about a file, in words. */
+function explainFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { code, path } = error as { code?: unknown; path?: unknown }
+  if (typeof path !== 'string') return error.message
+  if (code === 'ENOENT') return `there is no ${path}`
+  if (code === 'EACCES' || code === 'EPERM') return `${path} may not be opened by this user`
+  return error.message
 }
 
 /**

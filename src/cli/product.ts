@@ -20,7 +20,7 @@ import type { TlsSource } from '../net/tls.ts'
 import { createSandboxPool } from '../sandbox/pool.ts'
 import { loadAssets } from '../web/assets.ts'
 import { createCommands } from './commands.ts'
-import type { Dispatch } from './control.ts'
+import { type Dispatch, explain } from './control.ts'
 import { createInstance } from './instance.ts'
 import { registerJobs } from './jobs.ts'
 import { selfCommand } from './self.ts'
@@ -171,12 +171,7 @@ function countCommits(db: OpenedDb, { metrics }: App): void {
 async function openNetworks(path: string) {
   const { openNetworkTable } = await import('../net/asn.ts')
   return openNetworkTable(path).catch((error: unknown) => {
-    throw new Error(
-      `--asn-db: ${path} cannot be read: ${error instanceof Error ? error.message : 'unknown'}`,
-      {
-        cause: error,
-      },
-    )
+    throw new Error(`--asn-db: ${explain(error)}`, { cause: error })
   })
 }
 

@@ -1,4 +1,6 @@
 /** The command line: finds the verb, reads settings and flags, runs it, and turns what happens into an exit code. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Config, describeSettings, readConfig, type SettingView } from '../config.ts'
 import { type Flag, parseArgs } from './args.ts'
 import { callControl, CommandFailed, explain, type Files, noFiles, type Progress } from './control.ts'
@@ -9,6 +11,9 @@ const JSON_FLAG: Flag = { name: 'json', doc: 'Answer one JSON document on standa
 const HELP_FLAG: Flag = { name: 'help', doc: 'Show this.' }
 /** A server that is just starting has the lock before it listens. */
 const STARTING_MS = 3000
+
+/** The one command that may begin a data folder. */
+const MAKES_FOLDER = 'tenant.create'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -75,6 +80,9 @@ async function call(
   const { data } = settings.config
   const answered = await callServer(data, wanted)
   if (answered !== null) return answered.result
+  if (wanted.command !== MAKES_FOLDER && !existsSync(join(data, 'wardpost.db'))) {
+    throw new CommandFailed('no_data_folder', `there is no data folder at ${data}; --data says where it is`)
+  }
   const { openProduct, DataFolderLocked } = await import('./product.ts')
   const opened = await openProduct(settings, { log: io.err, quiet: true }).catch((error: unknown) => {
     if (error instanceof DataFolderLocked) return null

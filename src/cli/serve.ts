@@ -6,7 +6,7 @@ import { listen, type Listener } from '../http/listen.ts'
 import { systemActor } from '../lib/actors.ts'
 import { isoTime, SECOND_MS, systemClock } from '../lib/clock.ts'
 import type { TlsSource } from '../net/tls.ts'
-import { type ControlServer, listenControl } from './control.ts'
+import { type ControlServer, explain, listenControl } from './control.ts'
 import { openProduct, type Product } from './product.ts'
 import type { VerbContext } from './verb.ts'
 import { VERSION } from './version.ts'
@@ -99,7 +99,12 @@ function untilAsked(): Promise<string> {
 async function openTls(config: Config): Promise<TlsSource | null> {
   if (config.tls.mode === 'off') return null
   const { openTlsAuto, openTlsFiles } = await import('../net/tls.ts')
-  if (config.tls.mode === 'files') return openTlsFiles(config.tls.cert, config.tls.key)
+  if (config.tls.mode === 'files') {
+    const { cert, key } = config.tls
+    return openTlsFiles(cert, key).catch((error: unknown) => {
+      throw new Error(`--tls-cert, --tls-key: ${explain(error)}`, { cause: error })
+    })
+  }
   const names = [config.host, config.base_url === null ? hostname() : new URL(config.base_url).hostname]
   const real = names.filter((name) => name !== '0.0.0.0' && name !== '::')
   return openTlsAuto(join(config.data, 'tls'), real, systemClock)
