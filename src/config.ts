@@ -6,7 +6,7 @@
 import { formatCidr, isLoopback, parseCidr, parseIp } from './lib/ip.ts'
 import type { LogLevel } from './lib/log.ts'
 
-type Kind = 'path' | 'host' | 'integer' | 'url' | 'cidrs' | 'choice' | 'resolver'
+type Kind = 'path' | 'host' | 'integer' | 'url' | 'cidrs' | 'ports' | 'choice' | 'resolver'
 
 interface Row {
   key: string
@@ -88,6 +88,27 @@ const ROWS = [
     doc: 'DNS: `system`, `off`, or addresses with optional port (`9.9.9.9,[2620:fe::fe]:53`).',
   },
   {
+    key: 'egress_allow',
+    kind: 'cidrs',
+    default: '',
+    secret: false,
+    doc: 'Private networks that webhooks may reach, comma separated. Metadata services never.',
+  },
+  {
+    key: 'egress_ports',
+    kind: 'ports',
+    default: '',
+    secret: false,
+    doc: 'The only ports that webhooks may reach, comma separated. Default: all but those of other services.',
+  },
+  {
+    key: 'ca_file',
+    kind: 'path',
+    default: '',
+    secret: false,
+    doc: 'PEM file of further authorities to believe when reaching out.',
+  },
+  {
     key: 'asn_db',
     kind: 'path',
     default: '',
@@ -125,6 +146,11 @@ export interface Config {
   /** CIDRs in canonical form. */
   behind_proxy: string[]
   resolver: ResolverSetting
+  /** CIDRs in canonical form. */
+  egress_allow: string[]
+  /** Null: every port that no other service owns. */
+  egress_ports: number[] | null
+  ca_file: string | null
   asn_db: string | null
   log_level: LogLevel
 }
@@ -253,6 +279,11 @@ const CHECKS: Record<Kind, (value: string, row: Row) => string | null> = {
     if (bad !== undefined) return `'${bad}' is not a network such as 10.0.0.0/8`
     return listOf(value).length === 0 ? 'names no network' : null
   },
+  ports: (value) => {
+    const bad = listOf(value).find((item) => portOf(item) === null)
+    if (bad !== undefined) return `'${bad}' is not a port from 1 to 65535`
+    return listOf(value).length === 0 ? 'names no port' : null
+  },
   choice: (value, row) =>
     row.choices!.includes(value) ? null : `'${value}' is not one of ${row.choices!.join(', ')}`,
   resolver: (value) => {
@@ -261,6 +292,11 @@ const CHECKS: Record<Kind, (value: string, row: Row) => string | null> = {
     if (bad !== undefined) return `'${bad}' is not system, off or an address with an optional port`
     return listOf(value).length === 0 ? 'names no address' : null
   },
+}
+
+function portOf(item: string): number | null {
+  const port = /^\d{1,5}$/.test(item) ? Number(item) : 0
+  return port >= 1 && port <= 65_535 ? port : null
 }
 
 function checkUrl(value: string): string | null {
@@ -277,6 +313,11 @@ function listOf(value: string): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '')
+}
+
+/** CIDRs in their one form. */
+function networksOf(value: string): string[] {
+  return listOf(value).map((item) => formatCidr(parseCidr(item)!))
 }
 
 /** `address`, `address:port` or `[address]:port` in one form, or null. */
@@ -302,11 +343,14 @@ function toConfig(text: Record<Key, string>): Config {
       text.tls_cert !== '' && text.tls_key !== ''
         ? { mode: 'files', cert: text.tls_cert, key: text.tls_key }
         : { mode: text.tls === 'auto' ? 'auto' : 'off' },
-    behind_proxy: listOf(text.behind_proxy).map((item) => formatCidr(parseCidr(item)!)),
+    behind_proxy: networksOf(text.behind_proxy),
     resolver: {
       mode: servers.length > 0 ? 'servers' : text.resolver === 'off' ? 'off' : 'system',
       servers: servers.map((item) => serverOf(item)!),
     },
+    egress_allow: networksOf(text.egress_allow),
+    egress_ports: text.egress_ports === '' ? null : listOf(text.egress_ports).map(Number),
+    ca_file: text.ca_file === '' ? null : text.ca_file,
     asn_db: text.asn_db === '' ? null : text.asn_db,
     log_level: text.log_level as LogLevel,
   }

@@ -22,6 +22,9 @@ describe('settings', () => {
       tls: { mode: 'off' },
       behind_proxy: [],
       resolver: { mode: 'system', servers: [] },
+      egress_allow: [],
+      egress_ports: null,
+      ca_file: null,
       asn_db: null,
       log_level: 'info',
     })
@@ -49,7 +52,10 @@ describe('settings', () => {
       WARDPOST_BEHIND_PROXY: '10.1.2.3/8, fd00:0:0::1/16,192.0.2.7',
       WARDPOST_RESOLVER: '9.9.9.9,[2620:fe::fe]:5353,2620:fe::9,127.0.0.1:54',
       WARDPOST_BASE_URL: 'https://Wardpost.Example:443/',
+      WARDPOST_EGRESS_ALLOW: '192.168.7.0/24',
+      WARDPOST_EGRESS_PORTS: '443, 8443',
     })
+    expect([config.egress_allow, config.egress_ports]).toEqual([['192.168.7.0/24'], [443, 8443]])
     expect(config.behind_proxy).toEqual(['10.0.0.0/8', 'fd00::/16', '192.0.2.7/32'])
     expect(config.resolver).toEqual({
       mode: 'servers',
@@ -80,6 +86,7 @@ describe('settings', () => {
     ['a base URL of another scheme', ['--base-url', 'ftp://a.test'], {}, /^--base-url: 'ftp/],
     ['a network that is none', ['--behind-proxy', '10.0.0.0/33'], {}, /^--behind-proxy: '10.0.0.0\/33'/],
     ['a resolver by name', ['--resolver', 'dns.google'], {}, /^--resolver: 'dns.google'/],
+    ['a port that is none', ['--egress-ports', '443,0'], {}, /^--egress-ports: '0' is not a port/],
     ['a log level that is none', [], { WARDPOST_LOG_LEVEL: 'loud' }, /one of debug, info, warn, error$/],
     ['a host that is none', ['--host', 'a b'], {}, /^--host: 'a b' is neither/],
     [
