@@ -87,6 +87,15 @@ async function settled(page: Page): Promise<void> {
   await page.waitForTimeout(150)
 }
 
+/** As tall as its content, so that what sticks to the edges is where one sees it; a long list is cut. */
+const SHOT_PX_MAX = 1800
+
+async function fitHeight(page: Page, width: number, least: number): Promise<void> {
+  const content = await page.evaluate(() => document.documentElement.scrollHeight)
+  await page.setViewportSize({ width, height: Math.min(SHOT_PX_MAX, Math.max(least, content)) })
+  await page.waitForTimeout(100)
+}
+
 async function takeAll(
   browser: Browser,
   instance: Instance,
@@ -117,8 +126,9 @@ async function takeAll(
             `${shot.name} at ${width}, ${theme}: ${error instanceof Error ? error.message : String(error)}`,
           )
         }
-        const path = join(OUT, `${shot.name}-${width}-${theme}.png`)
-        await page.screenshot({ path, fullPage: shot.act === undefined })
+        await fitHeight(page, width, view.height)
+        await page.screenshot({ path: join(OUT, `${shot.name}-${width}-${theme}.png`) })
+        await page.setViewportSize({ width, height: view.height })
         taken++
       }
       await context.close()
@@ -131,12 +141,18 @@ async function takeAll(
 async function demoCookie(instance: Instance): Promise<string> {
   const [, email = '', password = ''] =
     /Sign in as (\S+) with the password: (.+)/.exec(instance.printed()) ?? []
-  const answer = await instance.call('/auth/login', json({ email, password }))
+  const answer = await instance.call('/auth/login', {
+    ...json({ email, password }),
+    headers: {
+      'User-Agent':
+        'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36',
+    },
+  })
   if (!answer.ok) throw new Error(`the demo did not let ${email} in: ${answer.status}`)
   return sessionCookie(answer)
 }
 
-/** One of each, chosen to be worth looking at: the worst domain, the report with the most failures, the first key. */
+/** One of each, chosen to be worth looking at: the busiest domain, the report with the most failures, the first key. */
 async function pick(instance: Instance, cookie: string): Promise<Ids> {
   const id = async (path: string, init: RequestInit = {}): Promise<string> => {
     const answer = await instance.call(path, { ...init, headers: { Cookie: cookie } })
@@ -151,7 +167,7 @@ async function pick(instance: Instance, cookie: string): Promise<Ids> {
   await id('/v1/settings/invites', json({ email: 'tomas@northlight.example', role: 'analyst' }))
   return {
     key_id,
-    domain_id: await id('/v1/domains?sort=compliance&limit=1'),
+    domain_id: await id('/v1/domains?sort=-messages&limit=1'),
     report_id: await id('/v1/reports?sort=-fail&limit=1'),
   }
 }

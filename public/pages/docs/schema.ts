@@ -23,6 +23,9 @@ export interface Member {
   shape: Shape
 }
 
+/** A longer pattern says less than the description beside it. */
+const PATTERN_CHARS_MAX = 32
+
 /** How deep an example is built; only a schema inside itself gets there. */
 const DEPTH_MAX = 8
 const emptyShape = (label: string): Shape => ({
@@ -168,7 +171,9 @@ function readBounds(flat: Obj): string[] {
     ...range('minimum', 'maximum', ''),
     ...range('minLength', 'maxLength', ' characters'),
     ...range('minItems', 'maxItems', ' items'),
-    ...(typeof flat['pattern'] === 'string' ? [`matches ${flat['pattern']}`] : []),
+    ...(typeof flat['pattern'] === 'string' && flat['pattern'].length <= PATTERN_CHARS_MAX
+      ? [`matches ${flat['pattern']}`]
+      : []),
     ...(flat['default'] === undefined || /^Files?$/.test(str(flat['default']))
       ? []
       : [`default ${write(flat['default'])}`]),

@@ -37,6 +37,7 @@ export const REPORT_COLUMNS: readonly Column<Report>[] = [
     down: true,
     num: true,
     fixed: true,
+    priority: 1,
     cell: (report) => count(report.totals.messages),
   },
   {
