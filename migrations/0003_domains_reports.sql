@@ -27,7 +27,8 @@ CREATE TABLE domains (
 CREATE UNIQUE INDEX domains_verified ON domains (name) WHERE status = 'verified';
 
 -- Every policy domain a report was ever about. Which of the tenant's domains it belongs to (the nearest parent) is
--- said here and nowhere else, so that domains come and go without moving a report or a roll-up.
+-- said here and nowhere else, so that domains come and go without moving a report or a roll-up. One row of each
+-- tenant is named '*': the roll-ups over all of its policy domains.
 CREATE TABLE policy_domains (
   id INTEGER PRIMARY KEY,
   tenant_id TEXT NOT NULL REFERENCES tenants (id),
@@ -98,28 +99,16 @@ CREATE TABLE report_loads (
   created_at INTEGER NOT NULL
 ) STRICT;
 
--- The rows of a report, in its order. `sender` is how the row was counted in the roll-ups, kept so that a revision
--- takes away exactly what was added. No foreign key to the report: rows of a large one come before it.
-CREATE TABLE report_records (
+-- The records of a report, in its order, in chunks of up to 500: a JSON list of rows, each a list of values (see
+-- rules/records.ts). No foreign key to the report: chunks of a large one come before it.
+CREATE TABLE report_chunks (
   rid INTEGER NOT NULL,
-  n INTEGER NOT NULL,
+  -- number of the chunk's last record
+  last_n INTEGER NOT NULL,
   tenant_id TEXT NOT NULL,
-  source_ip TEXT NOT NULL,
-  messages INTEGER NOT NULL,
-  disposition TEXT NOT NULL CHECK (disposition IN ('none', 'quarantine', 'reject', 'pass')),
-  dkim_aligned INTEGER NOT NULL,
-  spf_aligned INTEGER NOT NULL,
-  header_from TEXT,
-  envelope_from TEXT,
-  envelope_to TEXT,
-  -- [[type, comment], …], [[domain, selector, result, human_result], …], [[domain, scope, result, human_result], …]
-  reasons_json TEXT,
-  dkim_json TEXT,
-  spf_json TEXT,
-  sender TEXT NOT NULL,
-  sender_kind TEXT NOT NULL,
-  PRIMARY KEY (rid, n)
-) STRICT, WITHOUT ROWID;
+  records TEXT NOT NULL,
+  PRIMARY KEY (rid, last_n)
+) STRICT;
 
 CREATE TABLE report_days (
   policy_domain_id INTEGER NOT NULL REFERENCES policy_domains (id),
@@ -135,22 +124,6 @@ CREATE TABLE report_days (
   disp_reject INTEGER NOT NULL,
   disp_pass INTEGER NOT NULL,
   PRIMARY KEY (policy_domain_id, day)
-) STRICT, WITHOUT ROWID;
-
--- The same over all policy domains of a tenant.
-CREATE TABLE tenant_days (
-  tenant_id TEXT NOT NULL,
-  day INTEGER NOT NULL,
-  reports INTEGER NOT NULL,
-  messages INTEGER NOT NULL,
-  pass_both INTEGER NOT NULL,
-  pass_dkim INTEGER NOT NULL,
-  pass_spf INTEGER NOT NULL,
-  disp_none INTEGER NOT NULL,
-  disp_quarantine INTEGER NOT NULL,
-  disp_reject INTEGER NOT NULL,
-  disp_pass INTEGER NOT NULL,
-  PRIMARY KEY (tenant_id, day)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reporter_days (

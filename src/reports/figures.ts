@@ -1,6 +1,7 @@
 /** Timelines, sources and sums: read from the roll-ups alone, so that a year costs as little as a day. */
 import type { Db, SqlValue } from '../db/types.ts'
 import { DAY_MS, isoDay, isoTime } from '../lib/clock.ts'
+import { ALL } from './policy-domains.ts'
 import { firstDayOfMonth, monthOf } from './rules/days.ts'
 import type { SenderKind } from './rules/senders.ts'
 import type { SourceSort } from './sorts.ts'
@@ -68,18 +69,11 @@ export async function timelineOf(
   range: DayRange,
 ): Promise<TimelineItem[]> {
   type Row = MeasureColumns & { day: number; reports: number }
-  const rows =
-    scope === null
-      ? await db.query<Row>('SELECT * FROM tenant_days WHERE tenant_id = ? AND day BETWEEN ? AND ?', [
-          tenant_id,
-          range.first,
-          range.last,
-        ])
-      : await db.query<Row>(
-          `SELECT day, sum(reports) AS reports, ${SUMS} FROM report_days
+  const rows = await db.query<Row>(
+    `SELECT day, sum(reports) AS reports, ${SUMS} FROM report_days
 WHERE ${IN_SCOPE} AND day BETWEEN ? AND ? GROUP BY day`,
-          [JSON.stringify(scope), range.first, range.last],
-        )
+    [await idsOf(db, tenant_id, scope), range.first, range.last],
+  )
   const by_day = new Map(rows.map((row) => [row.day, row]))
   const items: TimelineItem[] = []
   for (let day = range.first; day <= range.last; day++) items.push(timelineItem(day, by_day.get(day)))
@@ -156,7 +150,7 @@ export async function sourcesOf(
   range: DayRange,
   page: SourcePage,
 ): Promise<SourceItem[]> {
-  const pids = JSON.stringify(scope ?? (await allPolicyDomains(db, tenant_id)))
+  const pids = await idsOf(db, tenant_id, scope)
   const { sql, params } = rangeParts(pids, range)
   const narrow = page.sender === undefined ? '' : 'WHERE sender = ?'
   if (page.sender !== undefined) params.push(page.sender)
@@ -255,11 +249,14 @@ export function rateOf(pass: number, messages: number): number | null {
   return rate === 100 && pass < messages ? 99.99 : rate
 }
 
-async function allPolicyDomains(db: Db, tenant_id: string): Promise<number[]> {
-  const rows = await db.query<{ id: number }>('SELECT id FROM policy_domains WHERE tenant_id = ?', [
-    tenant_id,
-  ])
-  return rows.map((row) => row.id)
+/** The policy domains to add up, as JSON; for the whole tenant the one row that stands for all. */
+async function idsOf(db: Db, tenant_id: string, scope: Scope): Promise<string> {
+  if (scope !== null) return JSON.stringify(scope)
+  const rows = await db.query<{ id: number }>(
+    'SELECT id FROM policy_domains WHERE tenant_id = ? AND name = ?',
+    [tenant_id, ALL],
+  )
+  return JSON.stringify(rows.map((row) => row.id))
 }
 
 export interface Summary {
@@ -283,7 +280,8 @@ coalesce(sum(reports), 0) AS reports,
 (SELECT coalesce(sum(reports), 0) FROM policy_domains WHERE tenant_id = ?1 AND domain_id IS NULL) AS unassigned_reports,
 (SELECT count(*) FROM rejected_files WHERE tenant_id = ?1 AND expires_at > ?4) AS rejected_files,
 (SELECT created_at FROM reports WHERE tenant_id = ?1 AND state = 'current' ORDER BY rid DESC LIMIT 1) AS last_report_at
-FROM tenant_days WHERE tenant_id = ?1 AND day BETWEEN ?2 AND ?3`,
+FROM report_days WHERE policy_domain_id = (SELECT id FROM policy_domains WHERE tenant_id = ?1 AND name = '${ALL}')
+AND day BETWEEN ?2 AND ?3`,
     [tenant_id, range.first, range.last, now],
   )
   const { last_report_at, ...sums } = row!

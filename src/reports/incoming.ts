@@ -18,15 +18,12 @@ import type {
   TlsTotals,
 } from './parse/types.ts'
 import { duplicateKey, tlsDuplicateKey } from './rules/duplicates.ts'
-import { INSERT_RECORD, type RecordTuple, rowTuple } from './rules/records.ts'
+import { CHUNK_RECORDS, type PackedRecord, packRecord } from './rules/records.ts'
 import { createRollup, type ReportRollup, type RollupBuilder } from './rules/rollup.ts'
 import type { Sender } from './rules/senders.ts'
-import { dropRecords, rollupOfStored } from './stored.ts'
+import { chunksInsert, dropRecords, rollupOfStored } from './stored.ts'
 
 export type ReportSource = 'upload' | 'mailbox' | 'watch' | 'api'
-
-/** Rows held in memory; a report with more is written in chunks of this many. */
-export const CHUNK_RECORDS = 500
 
 interface Common {
   id: string
@@ -43,7 +40,7 @@ export interface DmarcIncoming extends Common {
   rows_sha256: string
   dup_key: string
   /** null: written already, waiting under `report_loads`. */
-  tuples: RecordTuple[] | null
+  records: PackedRecord[] | null
   rollup: ReportRollup
 }
 
@@ -120,7 +117,7 @@ export async function readIncoming(
   } catch (error) {
     const begun = [...open.values(), ...reports.filter((report) => report.kind === 'dmarc')]
     for (const report of begun) {
-      if ('loading' in report ? report.loading : report.tuples === null) {
+      if ('loading' in report ? report.loading : report.records === null) {
         await dropRecords(ports.db, actor, report.rid).catch(() => undefined)
       }
     }
@@ -191,17 +188,18 @@ async function writeAhead(
   rows: DmarcRow[],
 ): Promise<void> {
   if (rows.length === 0) return
-  const tuples = rows.map((row) => {
+  const records = rows.map((row) => {
     const sender = ports.senderOf(row)
     report.counted?.rollup.add(row, sender)
-    return rowTuple(report.rid, actor.tenant_id, row, sender)
+    return packRecord(row, sender)
   })
+  const chunk = chunksInsert([{ rid: report.rid, tenant_id: actor.tenant_id, records }])
   const begin = {
     sql: 'INSERT INTO report_loads (rid, tenant_id, created_at) VALUES (?, ?, ?)',
     params: [report.rid, actor.tenant_id, ports.clock.now()],
   }
   await ports.db.commit(actor, {
-    writes: [...(report.loading ? [] : [begin]), { sql: INSERT_RECORD, rows: tuples }],
+    writes: [...(report.loading ? [] : [begin]), chunk],
     audit: { none: 'staging' },
   })
   report.loading = true
@@ -238,12 +236,12 @@ async function closeReport(
   const dup_key = duplicateKey(meta)
   if (!report.loading) {
     const rollup = createRollup(meta.date_begin, meta.date_end)
-    const tuples = report.rows.map((row) => {
+    const records = report.rows.map((row) => {
       const sender = ports.senderOf(row)
       rollup.add(row, sender)
-      return rowTuple(report.rid, actor.tenant_id, row, sender)
+      return packRecord(row, sender)
     })
-    return { ...rest, dup_key, tuples, rollup: rollup.finish() }
+    return { ...rest, dup_key, records, rollup: rollup.finish() }
   }
   await writeAhead(ports, actor, report, report.rows.splice(0))
   const { counted } = report
@@ -251,5 +249,5 @@ async function closeReport(
   const rollup = period_held
     ? counted.rollup.finish()
     : await rollupOfStored(ports.db, report.rid, meta.date_begin, meta.date_end)
-  return { ...rest, dup_key, tuples: null, rollup }
+  return { ...rest, dup_key, records: null, rollup }
 }

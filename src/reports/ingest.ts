@@ -130,7 +130,7 @@ export function createIngest(ports: IngestPorts): Ingest {
       let records = 0
       for (const file of pending) {
         reports += Math.max(1, file.reports.length)
-        for (const report of file.reports) if (report.kind === 'dmarc') records += report.tuples?.length ?? 0
+        for (const report of file.reports) if (report.kind === 'dmarc') records += report.records?.length ?? 0
       }
       return reports >= PENDING_REPORTS || records >= PENDING_RECORDS
     }
@@ -223,7 +223,7 @@ function readsTheSame(found: DmarcIncoming, stored: StoredForReread): boolean {
 /** Removes the rows of large reports that were read and then not wanted. */
 async function dropWrittenAhead(db: Db, actor: Actor, reports: readonly Incoming[]): Promise<void> {
   for (const report of reports) {
-    if (report.kind === 'dmarc' && report.tuples === null) await dropRecords(db, actor, report.rid)
+    if (report.kind === 'dmarc' && report.records === null) await dropRecords(db, actor, report.rid)
   }
 }
 

@@ -10,7 +10,6 @@ import type {
 } from './incoming.ts'
 import type { Relating } from './outcomes.ts'
 import type { DmarcPolicy, InputKind } from './parse/types.ts'
-import { INSERT_RECORD, type RecordTuple } from './rules/records.ts'
 
 interface FileFacts {
   name: string
@@ -75,10 +74,6 @@ const INSERT_REPORT = insertInto('reports', REPORT_COLUMNS)
 
 export function reportInsert(rows: readonly ReportRow[]): RawWrite {
   return { sql: INSERT_REPORT, rows: rows.map(reportValues) }
-}
-
-export function recordsInsert(rows: readonly RecordTuple[]): RawWrite {
-  return { sql: INSERT_RECORD, rows }
 }
 
 /** The published policy as stored and compared: members in a fixed order. */

@@ -9,7 +9,7 @@ import { newId } from '../lib/ids.ts'
 import type { BlobInput, Blobs } from './blobs.ts'
 import type { DmarcIncoming, Incoming, ReportSource } from './incoming.ts'
 import type { InputKind } from './parse/types.ts'
-import type { PolicyDomains } from './policy-domains.ts'
+import { ALL, type PolicyDomains } from './policy-domains.ts'
 import { createRollupSink, type RollupSink } from './rollups.ts'
 import {
   createdResult,
@@ -20,15 +20,8 @@ import {
   relate,
   type StoredReport,
 } from './outcomes.ts'
-import {
-  failureInsert,
-  recordsInsert,
-  rejectedUpsert,
-  reportInsert,
-  type ReportRow,
-  tlsInsert,
-} from './inserts.ts'
-import { dropRecords, rollupOfStored } from './stored.ts'
+import { failureInsert, rejectedUpsert, reportInsert, type ReportRow, tlsInsert } from './inserts.ts'
+import { chunksInsert, dropRecords, type ReportRecords, rollupOfStored } from './stored.ts'
 
 /** Longest change in records and reports: bounds how long one commit keeps the others waiting. */
 const BATCH_RECORDS_MAX = 2000
@@ -118,7 +111,7 @@ function takeBatch(items: Item[]): { batch: Item[]; later: Item[] } {
   for (const item of items) {
     const { report } = item
     const key = keyOf(report)
-    const size = report.kind === 'dmarc' ? (report.tuples?.length ?? 0) : 1
+    const size = report.kind === 'dmarc' ? (report.records?.length ?? 0) : 1
     const full = batch.length >= BATCH_REPORTS_MAX || (records > 0 && records + size > BATCH_RECORDS_MAX)
     if (full || (key !== null && keys.has(key))) {
       later.push(item)
@@ -159,7 +152,7 @@ interface Plan {
   writes: (RawWrite | MustWrite)[]
   sink: RollupSink
   reports: ReportRow[]
-  tuples: DmarcIncoming['tuples'][]
+  records: ReportRecords[]
   stored: Item[]
 }
 
@@ -175,7 +168,7 @@ async function tryBatch(ports: LandingPorts, doing: Doing, batch: Item[]): Promi
         )
       : batch.map((): Relating => ({ kind: 'replaces', old: doing.replacing!, detail: 'Read again.' }))
   const now = ports.clock.now()
-  const plan: Plan = { writes: [], sink: createRollupSink(), reports: [], tuples: [], stored: [] }
+  const plan: Plan = { writes: [], sink: createRollupSink(), reports: [], records: [], stored: [] }
   const abandoned: number[] = []
 
   for (const [i, item] of batch.entries()) {
@@ -187,7 +180,7 @@ async function tryBatch(ports: LandingPorts, doing: Doing, batch: Item[]): Promi
       item.outcome = rejectedOutcome(report)
     } else if (relation.kind === 'duplicate') {
       item.outcome = createdResult(report, 'duplicate', relation)
-      if (report.kind === 'dmarc' && report.tuples === null) abandoned.push(report.rid)
+      if (report.kind === 'dmarc' && report.records === null) abandoned.push(report.rid)
     } else {
       if (report.kind === 'dmarc') await planReport(ports, doing, plan, item, report, relation, pids, now)
       else if (report.kind === 'tls') plan.writes.push(tlsInsert(doing, file, report, relation, now))
@@ -207,8 +200,7 @@ async function commitPlan(ports: LandingPorts, doing: Doing, plan: Plan, batch: 
   await ports.blobs.keep(doing.actor.tenant_id, kept)
   const writes = [...plan.writes]
   if (plan.reports.length > 0) writes.push(reportInsert(plan.reports))
-  const tuples = plan.tuples.flatMap((list) => list ?? [])
-  if (tuples.length > 0) writes.push(recordsInsert(tuples))
+  if (plan.records.length > 0) writes.push(chunksInsert(plan.records))
   await ports.db.commit(doing.actor, {
     writes: [...writes, ...plan.sink.writes()],
     audit: auditOf(doing, batch),
@@ -230,6 +222,7 @@ async function planReport(
   const target = {
     tenant_id,
     policy_domain_id: pids.get(report.meta.policy.domain)!,
+    all_id: pids.get(ALL)!,
     org_name: report.meta.org_name,
     date_end: report.meta.date_end,
     messages: report.totals.messages,
@@ -259,8 +252,9 @@ async function planReport(
     revision_of: relation.kind === 'new' ? null : relation.old.id,
     created_at: now,
   })
-  plan.tuples.push(report.tuples)
-  if (report.tuples === null) {
+  const { rid, records } = report
+  if (records !== null && records.length > 0) plan.records.push({ rid, tenant_id, records })
+  if (records === null) {
     plan.writes.push({
       must: { sql: 'DELETE FROM report_loads WHERE rid = ?', params: [report.rid] },
       label: 'report loaded',
@@ -276,6 +270,7 @@ function spansOf(batch: Item[]): Map<string, number> {
     const { domain } = report.meta.policy
     spans.set(domain, Math.max(span, spans.get(domain) ?? 0))
   }
+  if (spans.size > 0) spans.set(ALL, 0)
   return spans
 }
 

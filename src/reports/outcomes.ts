@@ -5,8 +5,7 @@ import type { DmarcIncoming, Incoming, RejectedIncoming, TlsIncoming } from './i
 import { policyJson } from './inserts.ts'
 import type { InputKind, Repair } from './parse/types.ts'
 import { relationOf } from './rules/duplicates.ts'
-import { tupleKey } from './rules/records.ts'
-import { contentOf } from './stored.ts'
+import { addContent, contentOf } from './stored.ts'
 
 export type OutcomeStatus = 'created' | 'duplicate' | 'revision' | 'rejected'
 
@@ -134,12 +133,9 @@ async function compare(
   if (old.rows_sha256 === report.rows_sha256) return 'equal'
   if (Math.max(old.records, report.totals.records) > COMPARED_RECORDS_MAX) return 'overlap'
   const before = await contentOf(db, old.rid)
-  if (report.tuples === null) return relationOf(before, await contentOf(db, report.rid))
+  if (report.records === null) return relationOf(before, await contentOf(db, report.rid))
   const after = new Map<string, number>()
-  for (const tuple of report.tuples) {
-    const key = tupleKey(tuple)
-    after.set(key, (after.get(key) ?? 0) + tuple[4])
-  }
+  addContent(after, report.records)
   return relationOf(before, after)
 }
 

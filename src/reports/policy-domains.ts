@@ -9,6 +9,9 @@ export interface PolicyDomains {
   ensure(actor: Actor, wanted: ReadonlyMap<string, number>): Promise<Map<string, number>>
 }
 
+/** The name of the row that stands for all policy domains of a tenant. */
+export const ALL = '*'
+
 /** Remembered names of all tenants together; a miss costs one query. */
 const REMEMBERED_MAX = 20_000
 

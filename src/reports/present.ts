@@ -1,6 +1,6 @@
 /** Stored reports as the API shows them. */
 import { isoTime } from '../lib/clock.ts'
-import { rowFromColumns, type RecordColumns } from './rules/records.ts'
+import { type PackedRecord, unpackRecord } from './rules/records.ts'
 import type { RecordDto, ReportDto } from './schema.ts'
 import type { StoredReport } from './store.ts'
 
@@ -52,8 +52,8 @@ export function presentReport(row: StoredReport): ReportDto {
   }
 }
 
-export function presentRecord(columns: RecordColumns): RecordDto {
-  const row = rowFromColumns(columns)
+export function presentRecord(packed: PackedRecord): RecordDto {
+  const { row, sender } = unpackRecord(packed)
   return {
     n: row.n,
     source_ip: row.source_ip,
@@ -62,8 +62,8 @@ export function presentRecord(columns: RecordColumns): RecordDto {
     dkim_aligned: row.dkim_aligned,
     spf_aligned: row.spf_aligned,
     result: row.dkim_aligned || row.spf_aligned ? 'pass' : 'fail',
-    sender: columns.sender,
-    sender_kind: columns.sender_kind,
+    sender: sender.name,
+    sender_kind: sender.kind,
     reasons: row.reasons,
     header_from: row.header_from,
     envelope_from: row.envelope_from,

@@ -10,6 +10,8 @@ import { addMeasure, type Measure, type ReportRollup, zero } from './rules/rollu
 export interface RollupTarget {
   tenant_id: string
   policy_domain_id: number
+  /** The policy domain that stands for all of the tenant's. */
+  all_id: number
   org_name: string
   date_end: number
   messages: number
@@ -39,10 +41,6 @@ const UPSERT_REPORT_DAY = `INSERT INTO report_days (policy_domain_id, day, tenan
 VALUES (?, ?, ?, ?, ${MEASURE_MARKS})
 ON CONFLICT DO UPDATE SET reports = reports + excluded.reports, ${MEASURE_ADDS}`
 
-const UPSERT_TENANT_DAY = `INSERT INTO tenant_days (tenant_id, day, reports, ${MEASURE_LIST})
-VALUES (?, ?, ?, ${MEASURE_MARKS})
-ON CONFLICT DO UPDATE SET reports = reports + excluded.reports, ${MEASURE_ADDS}`
-
 const UPSERT_REPORTER_DAY = `INSERT INTO reporter_days (tenant_id, day, org_name, reports, messages, last_end)
 VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET reports = reports + excluded.reports, messages = messages + excluded.messages,
@@ -61,6 +59,11 @@ last_day = max(last_day, excluded.last_day), ${MEASURE_ADDS}`
 const UPSERT_SOURCE_IP = `INSERT INTO source_ips (tenant_id, sender, kind, policy_domain_id, ip, messages)
 VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET messages = messages + excluded.messages`
 
+/** What is to be looked at for compliance: told here, so that it lands with the figures. */
+const MARK_DAY = `INSERT INTO compliance_marks (policy_domain_id, day, tenant_id, report_end, marks)
+VALUES (?, ?, ?, ?, 1)
+ON CONFLICT DO UPDATE SET report_end = max(report_end, excluded.report_end), marks = marks + 1`
+
 const UPDATE_POLICY_DOMAIN = `UPDATE policy_domains SET reports = reports + ?, last_end = max(last_end, ?) WHERE id = ?`
 
 interface Sum {
@@ -73,7 +76,7 @@ interface Sum {
 
 export function createRollupSink(): RollupSink {
   const report_days = new Map<string, Sum>()
-  const tenant_days = new Map<string, Sum>()
+  const all_days = new Map<string, Sum>()
   const reporter_days = new Map<string, Sum>()
   const source_days = new Map<string, Sum>()
   const source_months = new Map<string, Sum>()
@@ -84,21 +87,25 @@ export function createRollupSink(): RollupSink {
   return {
     add(target, rollup, sign) {
       if (sign < 0) takes_away = true
-      const { tenant_id: tenant, policy_domain_id: pid, org_name: org } = target
+      const { tenant_id: tenant, policy_domain_id: pid, all_id: all, org_name: org } = target
       for (const [day, totals] of rollup.days) {
         const reports = day === rollup.primary_day ? sign : 0
-        bump(report_days, [pid, day, tenant], sign, totals, reports)
-        bump(tenant_days, [tenant, day], sign, totals, reports)
+        const of_day = bump(report_days, [pid, day, tenant], sign, totals, reports)
+        of_day.last = Math.max(of_day.last, target.date_end)
+        bump(all_days, [all, day, tenant], sign, totals, reports)
         const reporter = bump(reporter_days, [tenant, day, org], sign, totals, reports)
         reporter.last = Math.max(reporter.last, target.date_end)
       }
       for (const [day, senders] of rollup.sources) {
         const month = monthOf(day)
         for (const { sender, totals } of senders) {
-          bump(source_days, [pid, day, sender.name, sender.kind, tenant], sign, totals, 0)
-          const sum = bump(source_months, [pid, month, sender.name, sender.kind, tenant], sign, totals, 0)
-          sum.first = Math.min(sum.first, day)
-          sum.last = Math.max(sum.last, day)
+          const { name, kind } = sender
+          for (const id of [pid, all]) {
+            bump(source_days, [id, day, name, kind, tenant], sign, totals, 0)
+            const sum = bump(source_months, [id, month, name, kind, tenant], sign, totals, 0)
+            sum.first = Math.min(sum.first, day)
+            sum.last = Math.max(sum.last, day)
+          }
         }
       }
       for (const { sender, ip, messages } of rollup.ips) {
@@ -114,14 +121,15 @@ export function createRollupSink(): RollupSink {
         if (sums.size > 0) writes.push({ sql, rows: [...sums.values()].map(values) })
       }
       write(UPSERT_REPORT_DAY, report_days, (sum) => [...sum.key, sum.reports, ...sum.totals])
-      write(UPSERT_TENANT_DAY, tenant_days, (sum) => [...sum.key, sum.reports, ...sum.totals])
+      write(UPSERT_REPORT_DAY, all_days, (sum) => [...sum.key, sum.reports, ...sum.totals])
+      write(MARK_DAY, report_days, (sum) => [...sum.key, sum.last])
       write(UPSERT_REPORTER_DAY, reporter_days, (sum) => [...sum.key, sum.reports, sum.totals[0], sum.last])
       write(UPSERT_SOURCE_DAY, source_days, (sum) => [...sum.key, ...sum.totals])
       write(UPSERT_SOURCE_MONTH, source_months, (sum) => [...sum.key, sum.first, sum.last, ...sum.totals])
       write(UPSERT_SOURCE_IP, ips, (sum) => [...sum.key, sum.totals[0]])
       write(UPDATE_POLICY_DOMAIN, policy_domains, (sum) => [sum.reports, sum.last, sum.key[0]!])
       if (takes_away)
-        writes.push(...cleanUp({ report_days, tenant_days, reporter_days, source_days, source_months, ips }))
+        writes.push(...cleanUp({ report_days, all_days, reporter_days, source_days, source_months, ips }))
       return writes
     },
   }
@@ -152,11 +160,7 @@ function cleanUp(sums: Record<string, Map<string, Sum>>): RawWrite[] {
   const writes: RawWrite[] = [
     {
       sql: 'DELETE FROM report_days WHERE policy_domain_id = ? AND day = ? AND messages = 0 AND reports = 0',
-      rows: rows('report_days', 2),
-    },
-    {
-      sql: 'DELETE FROM tenant_days WHERE tenant_id = ? AND day = ? AND messages = 0 AND reports = 0',
-      rows: rows('tenant_days', 2),
+      rows: [...rows('report_days', 2), ...rows('all_days', 2)],
     },
     {
       sql: 'DELETE FROM reporter_days WHERE tenant_id = ? AND day = ? AND org_name = ? AND messages = 0 AND reports = 0',

@@ -107,7 +107,7 @@ export const reportRoutes = (deps: Deps) =>
         const pick = readFields(query.fields, ReportDetail)
         const report = await deps.reports.find(principal.tenant_id, params.id)
         const page = deps.pager.read(principal, `reports/${params.id}/records`, query)
-        const records = await deps.reports.records(principal.tenant_id, report, {
+        const records = await deps.reports.records(report, {
           after: Number(page.after?.[0] ?? 0),
           limit: page.limit + 1,
           failing: false,
@@ -135,7 +135,7 @@ export const reportRoutes = (deps: Deps) =>
         // The cursor of the detail serves here too when nothing is filtered.
         const binding = failing ? { result: 'fail' } : {}
         const page = deps.pager.read(principal, `reports/${params.id}/records`, query, binding)
-        const records = await deps.reports.records(principal.tenant_id, report, {
+        const records = await deps.reports.records(report, {
           after: Number(page.after?.[0] ?? 0),
           limit: page.limit + 1,
           failing,

@@ -32,6 +32,7 @@ import {
   type ReportPage,
   type StoredReport,
 } from './store.ts'
+import { recordsOf } from './stored.ts'
 
 export interface ReportPorts {
   db: Db
@@ -102,11 +103,10 @@ export function createReports({ db, clock, blobs, domains }: ReportPorts) {
 
     /** One page of the records of a report, after record number `after`. */
     async records(
-      tenant_id: string,
       report: Pick<StoredReport, 'rid'>,
       page: { after: number; limit: number; failing: boolean },
     ): Promise<RecordDto[]> {
-      return (await listRecords(db, tenant_id, report.rid, page)).map(presentRecord)
+      return (await listRecords(db, report.rid, page)).map(presentRecord)
     },
 
     /** The file as it was sent; reading it is audited, because it holds what the reporter wrote, unfiltered. */
@@ -181,19 +181,11 @@ async function* exportPages(
     for (const stored of reports) {
       const report = presentReport(stored)
       if (stored.records === 0) rows.push({ report, record: null })
-      for (let last = 0; ;) {
-        const records = await listRecords(db, tenant_id, stored.rid, {
-          after: last,
-          limit: EXPORT_RECORDS,
-          failing: false,
-        })
+      for await (const records of recordsOf(db, stored.rid)) {
         for (const record of records) rows.push({ report, record: presentRecord(record) })
-        if (rows.length >= EXPORT_RECORDS) {
-          yield rows
-          rows = []
-        }
-        if (records.length < EXPORT_RECORDS) break
-        last = records.at(-1)!.n
+        if (rows.length < EXPORT_RECORDS) continue
+        yield rows
+        rows = []
       }
     }
     yield rows

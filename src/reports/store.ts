@@ -4,7 +4,8 @@
  */
 import type { Db, SqlValue } from '../db/types.ts'
 import type { ReportSort } from './sorts.ts'
-import { RECORD_COLUMNS, type RecordColumns } from './rules/records.ts'
+import { fails, type PackedRecord } from './rules/records.ts'
+import { recordsOf } from './stored.ts'
 
 export interface StoredReport {
   rid: number
@@ -187,7 +188,7 @@ export async function policyDomainsOf(
   names: readonly string[],
 ): Promise<PolicyDomainRef[]> {
   return await db.query<PolicyDomainRef>(
-    `SELECT id, reports FROM policy_domains WHERE tenant_id = ?1 AND (
+    `SELECT id, reports FROM policy_domains WHERE tenant_id = ?1 AND name <> '*' AND (
   name IN (SELECT value FROM json_each(?2)) OR domain_id IN (
     SELECT id FROM domains WHERE tenant_id = ?1 AND (
       name IN (SELECT value FROM json_each(?2)) OR id IN (SELECT value FROM json_each(?2)))))`,
@@ -204,17 +205,19 @@ WHERE r.id = ? AND r.tenant_id = ?`,
   return row ?? null
 }
 
-/** Records of a report after the `n` given, in order; with `failing` only those that passed neither check. */
+/**
+ * Records of a report after number `after`, in order; with `failing` only those that passed neither check. The caller
+ * has found the report among the tenant's own.
+ */
 export async function listRecords(
   db: Db,
-  tenant_id: string,
   rid: number,
   page: { after: number; limit: number; failing: boolean },
-): Promise<RecordColumns[]> {
-  const failing = page.failing ? 'AND dkim_aligned = 0 AND spf_aligned = 0' : ''
-  return await db.query<RecordColumns>(
-    `SELECT ${RECORD_COLUMNS} FROM report_records
-WHERE rid = ? AND tenant_id = ? AND n > ? ${failing} ORDER BY n LIMIT ?`,
-    [rid, tenant_id, page.after, page.limit],
-  )
+): Promise<PackedRecord[]> {
+  const found: PackedRecord[] = []
+  for await (const records of recordsOf(db, rid, page.after)) {
+    for (const record of records) if (!page.failing || fails(record)) found.push(record)
+    if (found.length >= page.limit) break
+  }
+  return found.slice(0, page.limit)
 }

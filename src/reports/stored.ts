@@ -1,23 +1,43 @@
-/** The rows of stored reports, read and removed in pieces so that a large one never holds up the others. */
-import type { Actor, Db } from '../db/types.ts'
-import { columnsKey, RECORD_COLUMNS, type RecordColumns } from './rules/records.ts'
+/** The records of stored reports, read and removed in pieces so that a large one never holds up the others. */
+import type { Actor, Db, RawWrite } from '../db/types.ts'
+import { CHUNK_RECORDS, type PackedRecord, recordKey, unpackRecord } from './rules/records.ts'
 import { createRollup, type ReportRollup } from './rules/rollup.ts'
-import { senderOf } from './rules/senders.ts'
 
-const PIECE_RECORDS = 1000
+/** Chunks removed in one change. */
+const CHUNKS_AT_ONCE = 20
 
-/** All rows of a report in order. */
-export async function* recordsOf(db: Db, rid: number): AsyncGenerator<RecordColumns[]> {
-  let after = 0
-  for (;;) {
-    const rows = await db.query<RecordColumns>(
-      `SELECT ${RECORD_COLUMNS} FROM report_records WHERE rid = ? AND n > ? ORDER BY n LIMIT ?`,
-      [rid, after, PIECE_RECORDS],
+const INSERT_CHUNK = 'INSERT INTO report_chunks (rid, last_n, tenant_id, records) VALUES (?, ?, ?, ?)'
+
+export interface ReportRecords {
+  rid: number
+  tenant_id: string
+  records: readonly PackedRecord[]
+}
+
+/** Stores the records of reports; each list is in ascending order of `n`. */
+export function chunksInsert(lists: readonly ReportRecords[]): RawWrite {
+  const rows: [number, number, string, string][] = []
+  for (const { rid, tenant_id, records } of lists) {
+    for (let at = 0; at < records.length; at += CHUNK_RECORDS) {
+      const chunk = records.length <= CHUNK_RECORDS ? records : records.slice(at, at + CHUNK_RECORDS)
+      rows.push([rid, chunk.at(-1)![0], tenant_id, JSON.stringify(chunk)])
+    }
+  }
+  return { sql: INSERT_CHUNK, rows }
+}
+
+/** The records of a report after number `after`, in order, chunk by chunk. */
+export async function* recordsOf(db: Db, rid: number, after = 0): AsyncGenerator<PackedRecord[]> {
+  for (let last = after; ;) {
+    const [chunk] = await db.query<{ last_n: number; records: string }>(
+      'SELECT last_n, records FROM report_chunks WHERE rid = ? AND last_n > ? ORDER BY last_n LIMIT 1',
+      [rid, last],
     )
-    if (rows.length > 0) yield rows
-    if (rows.length < PIECE_RECORDS) return
-    after = rows.at(-1)!.n
-    await new Promise((resolve) => setImmediate(resolve))
+    if (chunk === undefined) return
+    const records = JSON.parse(chunk.records) as PackedRecord[]
+    yield last === after ? records.filter(([n]) => n > after) : records
+    last = chunk.last_n
+    if (records.length >= CHUNK_RECORDS) await new Promise((resolve) => setImmediate(resolve))
   }
 }
 
@@ -29,18 +49,10 @@ export async function rollupOfStored(
   end_ms: number,
 ): Promise<ReportRollup> {
   const rollup = createRollup(begin_ms, end_ms)
-  for await (const rows of recordsOf(db, rid)) {
-    for (const row of rows) {
-      rollup.add(
-        {
-          source_ip: row.source_ip,
-          count: row.messages,
-          disposition: row.disposition,
-          dkim_aligned: row.dkim_aligned === 1,
-          spf_aligned: row.spf_aligned === 1,
-        },
-        senderOf(row.sender_kind, row.sender),
-      )
+  for await (const records of recordsOf(db, rid)) {
+    for (const packed of records) {
+      const { row, sender } = unpackRecord(packed)
+      rollup.add(row, sender)
     }
   }
   return rollup.finish()
@@ -49,31 +61,33 @@ export async function rollupOfStored(
 /** Messages by what makes a record distinct. */
 export async function contentOf(db: Db, rid: number): Promise<Map<string, number>> {
   const content = new Map<string, number>()
-  for await (const rows of recordsOf(db, rid)) {
-    for (const row of rows) {
-      const key = columnsKey(row)
-      content.set(key, (content.get(key) ?? 0) + row.messages)
-    }
-  }
+  for await (const records of recordsOf(db, rid)) addContent(content, records)
   return content
 }
 
-/** Removes rows that no report stands for, in pieces, and the note that they were on their way. */
+export function addContent(content: Map<string, number>, records: readonly PackedRecord[]): void {
+  for (const packed of records) {
+    const key = recordKey(packed)
+    content.set(key, (content.get(key) ?? 0) + packed[2])
+  }
+}
+
+/** Removes records that no report stands for, in pieces, and the note that they were on their way. */
 export async function dropRecords(db: Db, actor: Actor, rid: number): Promise<void> {
   for (;;) {
-    const [mark] = await db.query<{ n: number }>(
-      'SELECT n FROM report_records WHERE rid = ? ORDER BY n LIMIT 1 OFFSET ?',
-      [rid, PIECE_RECORDS],
+    const [mark] = await db.query<{ last_n: number }>(
+      'SELECT last_n FROM report_chunks WHERE rid = ? ORDER BY last_n LIMIT 1 OFFSET ?',
+      [rid, CHUNKS_AT_ONCE],
     )
     if (mark === undefined) break
     await db.commit(actor, {
-      writes: [{ sql: 'DELETE FROM report_records WHERE rid = ? AND n < ?', params: [rid, mark.n] }],
+      writes: [{ sql: 'DELETE FROM report_chunks WHERE rid = ? AND last_n < ?', params: [rid, mark.last_n] }],
       audit: { none: 'staging' },
     })
   }
   await db.commit(actor, {
     writes: [
-      { sql: 'DELETE FROM report_records WHERE rid = ?', params: [rid] },
+      { sql: 'DELETE FROM report_chunks WHERE rid = ?', params: [rid] },
       { sql: 'DELETE FROM report_loads WHERE rid = ?', params: [rid] },
     ],
     audit: { none: 'staging' },

@@ -90,7 +90,7 @@ describe.skipIf(!existsSync(FOLDER))('a folder of real reports', () => {
     const sum = (name: 'messages' | 'pass' | 'fail'): number =>
       [...distinct.values()].reduce((total, each) => total + each[name], 0)
     const [days] = await at.db.query(
-      'SELECT sum(messages) AS messages, sum(pass_both + pass_dkim + pass_spf) AS pass FROM tenant_days',
+      "SELECT sum(messages) AS messages, sum(pass_both + pass_dkim + pass_spf) AS pass FROM report_days d JOIN policy_domains p ON p.id = d.policy_domain_id WHERE p.name <> '*'",
     )
     expect(days).toEqual({ messages: sum('messages'), pass: sum('pass') })
     expect(await rollupRows(at.db)).toEqual(await recount(at.db))

@@ -8,9 +8,9 @@ import {
   spreadOf,
 } from '../../src/reports/rules/days.ts'
 import { relationOf } from '../../src/reports/rules/duplicates.ts'
-import { rowFromColumns, rowTuple } from '../../src/reports/rules/records.ts'
+import { packRecord, unpackRecord } from '../../src/reports/rules/records.ts'
 import { createRollup, IPS_PER_SENDER_MAX, SENDERS_PER_DAY_MAX } from '../../src/reports/rules/rollup.ts'
-import { createSenders } from '../../src/reports/rules/senders.ts'
+import { createSenders, senderOf } from '../../src/reports/rules/senders.ts'
 import { createChance } from '../../src/demo/random.ts'
 
 const DAY = 86_400_000
@@ -117,9 +117,9 @@ describe('the sender of a row', () => {
   ]
   for (const [name, over, kind, sender] of cases) {
     test(name, () => {
-      const senderOf = createSenders((ip) => (ip === '198.51.100.1' ? 'AS64500 Example' : null))
-      expect(senderOf(row(over))).toMatchObject({ kind, name: sender })
-      expect(senderOf(row(over))).toMatchObject({ kind, name: sender })
+      const sender_of = createSenders((ip) => (ip === '198.51.100.1' ? 'AS64500 Example' : null))
+      expect(sender_of(row(over))).toMatchObject({ kind, name: sender })
+      expect(sender_of(row(over))).toMatchObject({ kind, name: sender })
     })
   }
 })
@@ -127,13 +127,13 @@ describe('the sender of a row', () => {
 describe('the roll-up of a report', () => {
   test('keeps the largest senders and the exact total', () => {
     const rollup = createRollup(at(10), at(11))
-    const senderOf = createSenders(null)
+    const sender_of = createSenders(null)
     let total = 0
     for (let i = 0; i < 900; i++) {
       const count = 1 + ((i * 7919) % 1000)
       total += count
       const each = row({ source_ip: `198.${i >> 8}.${i & 255}.1`, count })
-      rollup.add(each, senderOf(each))
+      rollup.add(each, sender_of(each))
     }
     const { days, sources } = rollup.finish()
     const senders = sources.get(10)!
@@ -147,10 +147,10 @@ describe('the roll-up of a report', () => {
 
   test('samples addresses', () => {
     const rollup = createRollup(at(10), at(11))
-    const senderOf = createSenders(null)
+    const sender_of = createSenders(null)
     for (let i = 0; i < 100; i++) {
       const each = row({ source_ip: `192.0.2.${i}` })
-      rollup.add(each, senderOf(each))
+      rollup.add(each, sender_of(each))
     }
     expect(rollup.finish().ips).toHaveLength(IPS_PER_SENDER_MAX)
   })
@@ -166,30 +166,9 @@ test('a record survives being stored', () => {
     spf: [{ domain: 'b.example', scope: 'helo', result: 'softfail', human_result: null }],
   })
   for (const each of [full, row()]) {
-    const [, , n, source_ip, messages, disposition, dkim_aligned, spf_aligned, ...rest] = rowTuple(
-      1,
-      't',
-      each,
-      { kind: 'dkim', name: 'x', key: 'dkim x' },
-    )
-    const [header_from, envelope_from, envelope_to, reasons_json, dkim_json, spf_json, sender] = rest
-    const columns = {
-      n,
-      source_ip,
-      messages,
-      dkim_aligned,
-      spf_aligned,
-      header_from,
-      envelope_from,
-      envelope_to,
-      reasons_json,
-      dkim_json,
-      spf_json,
-      sender,
-    }
-    expect(rowFromColumns({ ...columns, disposition: disposition as 'none', sender_kind: 'dkim' })).toEqual(
-      each,
-    )
+    const sender = senderOf('dkim', 'x.example')
+    const stored = JSON.parse(JSON.stringify(packRecord(each, sender))) as ReturnType<typeof packRecord>
+    expect(unpackRecord(stored)).toEqual({ row: each, sender })
   }
 })
 

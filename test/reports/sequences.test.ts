@@ -91,12 +91,12 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     expect(await rollupRows(at.db)).toEqual(await recount(at.db))
     await nearestOwner(at)
     const loose = await at.db.query(
-      'SELECT 1 FROM report_records WHERE rid NOT IN (SELECT rid FROM reports) UNION ALL SELECT 1 FROM report_loads',
+      'SELECT 1 FROM report_chunks WHERE rid NOT IN (SELECT rid FROM reports) UNION ALL SELECT 1 FROM report_loads',
     )
     expect(loose).toEqual([])
     const foreign = await at.db.query(
       `SELECT 1 FROM reports r JOIN policy_domains p ON p.id = r.policy_domain_id WHERE p.tenant_id <> r.tenant_id
-UNION ALL SELECT 1 FROM report_records c JOIN reports r USING (rid) WHERE c.tenant_id <> r.tenant_id`,
+UNION ALL SELECT 1 FROM report_chunks c JOIN reports r USING (rid) WHERE c.tenant_id <> r.tenant_id`,
     )
     expect(foreign).toEqual([])
     await at.close()

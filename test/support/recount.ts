@@ -8,7 +8,6 @@ import { spreadOf, splitCount } from '../../src/reports/rules/days.ts'
 type Counts = Record<string, number[]>
 export interface Rollups {
   report_days: Counts
-  tenant_days: Counts
   reporter_days: Counts
   source_days: Counts
   source_months: Counts
@@ -30,7 +29,6 @@ export async function rollupRows(db: Db): Promise<Rollups> {
   }
   return {
     report_days: await read(`SELECT policy_domain_id, day, reports, ${MEASURES} FROM report_days`, 2),
-    tenant_days: await read(`SELECT tenant_id, day, reports, ${MEASURES} FROM tenant_days`, 2),
     reporter_days: await read('SELECT tenant_id, day, org_name, reports, messages FROM reporter_days', 3),
     source_days: await read(`SELECT policy_domain_id, day, sender, kind, ${MEASURES} FROM source_days`, 4),
     source_months: await read(
@@ -45,7 +43,6 @@ export async function rollupRows(db: Db): Promise<Rollups> {
 export async function recount(db: Db): Promise<Rollups> {
   const out: Rollups = {
     report_days: {},
-    tenant_days: {},
     reporter_days: {},
     source_days: {},
     source_months: {},
@@ -63,23 +60,20 @@ export async function recount(db: Db): Promise<Rollups> {
     date_begin: number
     date_end: number
   }
+  const stars = await db.query<{ id: number; tenant_id: string }>(
+    `SELECT id, tenant_id FROM policy_domains WHERE name = '*'`,
+  )
+  const everything = new Map(stars.map(({ id, tenant_id }) => [tenant_id, id]))
   const reports = await db.query<Report>(`SELECT * FROM reports WHERE state = 'current'`)
   for (const report of reports) {
     const { tenant_id, policy_domain_id: pid, org_name } = report
+    const all = everything.get(tenant_id)!
     const { days, shares, primary } = spreadOf(report.date_begin, report.date_end)
     add(out.policy_domains, [pid], [1])
     add(out.report_days, [pid, primary], [1, 0, 0, 0, 0, 0, 0, 0, 0])
-    add(out.tenant_days, [tenant_id, primary], [1, 0, 0, 0, 0, 0, 0, 0, 0])
+    add(out.report_days, [all, primary], [1, 0, 0, 0, 0, 0, 0, 0, 0])
     add(out.reporter_days, [tenant_id, primary, org_name], [1, 0])
-    type Record = {
-      messages: number
-      disposition: string
-      dkim_aligned: number
-      spf_aligned: number
-      sender: string
-      sender_kind: string
-    }
-    for (const row of await db.query<Record>('SELECT * FROM report_records WHERE rid = ?', [report.rid])) {
+    for (const row of await recordsOf(db, report.rid)) {
       const parts = shares === null ? [row.messages] : splitCount(row.messages, shares)
       for (const [i, count] of parts.entries()) {
         if (count === 0) continue
@@ -93,7 +87,9 @@ export async function recount(db: Db): Promise<Rollups> {
           ...['none', 'quarantine', 'reject', 'pass'].map((each) => (row.disposition === each ? count : 0)),
         ]
         add(out.report_days, [pid, day], [0, ...measure])
-        add(out.tenant_days, [tenant_id, day], [0, ...measure])
+        add(out.report_days, [all, day], [0, ...measure])
+        add(out.source_days, [all, day, row.sender, row.sender_kind], measure)
+        addMonth(out.source_months, [all, row.sender, row.sender_kind], day, measure)
         add(out.reporter_days, [tenant_id, day, org_name], [0, count])
         add(out.source_days, [pid, day, row.sender, row.sender_kind], measure)
         addMonth(out.source_months, [pid, row.sender, row.sender_kind], day, measure)
@@ -101,6 +97,31 @@ export async function recount(db: Db): Promise<Rollups> {
     }
   }
   return out
+}
+
+interface Row {
+  messages: number
+  disposition: string
+  dkim_aligned: number
+  spf_aligned: number
+  sender: string
+  sender_kind: string
+}
+
+/** Reads the stored form itself: number, address, count, disposition, alignment (1 DKIM, 2 SPF), …, sender. */
+async function recordsOf(db: Db, rid: number): Promise<Row[]> {
+  const chunks = await db.query<{ records: string }>('SELECT records FROM report_chunks WHERE rid = ?', [rid])
+  type Stored = [number, string, number, string, number, ...unknown[]]
+  return chunks
+    .flatMap((chunk) => JSON.parse(chunk.records) as Stored[])
+    .map((stored) => ({
+      messages: stored[2],
+      disposition: stored[3],
+      dkim_aligned: stored[4] % 2,
+      spf_aligned: stored[4] >= 2 ? 1 : 0,
+      sender_kind: stored.at(-2) as string,
+      sender: stored.at(-1) as string,
+    }))
 }
 
 function addMonth(table: Counts, [pid, sender, kind]: unknown[], day: number, measure: number[]): void {
