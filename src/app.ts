@@ -2,17 +2,25 @@
  * The composition root: the one place where factories are called and handed to each other. Ports come in, the HTTP
  * application, the services and the way to stop come out. Nothing here knows argv, environment or signals.
  */
+import { join } from 'node:path'
 import { Elysia, t } from 'elysia'
 import { createRaiser } from './alerts/raise.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import { createAlerts } from './alerts/service.ts'
 import { createAlertStore } from './alerts/store.ts'
+import { createCheckpointFile } from './audit/checkpoint-file.ts'
+import { createCheckpointStore } from './audit/checkpoint-store.ts'
+import { createCheckpoints } from './audit/checkpoints.ts'
+import { createProof } from './audit/proof.ts'
+import { auditProofRoutes } from './audit/proof.routes.ts'
 import { createAuditService } from './audit/service.ts'
+import { openSigner, SIGNING_KEY_FILE } from './audit/signer.ts'
 import { createAuditStore } from './audit/store.ts'
 import { createDenials } from './audit/denials.ts'
 import { auditRoutes } from './audit/routes.ts'
 import type { SettingView } from './config.ts'
 import type { OpenedDb } from './db/open.ts'
+import { createCompliance } from './domains/compliance.ts'
 import { domainRoutes } from './domains/routes.ts'
 import { createDomains } from './domains/service.ts'
 import { createAnswerCache } from './http/answer-cache.ts'
@@ -77,6 +85,8 @@ export interface AppPorts {
   log: Log
   db: OpenedDb
   data_dir: string
+  /** File of the checkpoints of the audit log; in the data folder unless named. */
+  checkpoints?: string | null
   pool: SandboxPool
   resolver: DnsResolver
   /** Who announces an address, from the operator's table; null without one. */
@@ -113,7 +123,21 @@ export async function createApp(ports: AppPorts) {
   const draining = { now: false }
 
   const audit_store = createAuditStore(db)
-  const audit = createAuditService({ store: audit_store, db, instance_id: db.instance_id })
+  const { instance_id } = db
+  const signer = openSigner(join(ports.data_dir, SIGNING_KEY_FILE))
+  const checkpoint_file = createCheckpointFile(ports.checkpoints ?? join(ports.data_dir, 'checkpoints.log'))
+  const checkpoint_store = createCheckpointStore(db)
+  const checkpoints = createCheckpoints({
+    db,
+    store: checkpoint_store,
+    clock,
+    signer,
+    file: checkpoint_file,
+    instance_id,
+  })
+  await checkpoints.start()
+  const proof = createProof({ store: checkpoint_store, file: checkpoint_file, signer, instance_id })
+  const audit = createAuditService({ store: audit_store, db, instance_id, proof })
   const live = createLive({
     onCommit: db.onCommit,
     head: async (tenant_id) => (await audit_store.ends(tenant_id)).last,
@@ -165,6 +189,7 @@ export async function createApp(ports: AppPorts) {
   const alerts = createAlerts({ db, store: alert_store, clock })
 
   const blobs = createBlobs(ports.data_dir, clock)
+  const compliance = createCompliance({ db, clock, raiser })
   const domains = createDomains({ db, clock, resolver: ports.resolver })
   const ingest = countIngest(
     createIngest({ db, clock, blobs, pool: ports.pool, networks: ports.networks }),
@@ -269,6 +294,7 @@ export async function createApp(ports: AppPorts) {
     .use(reportRoutes({ guard, reports, pager, log }))
     .use(alertRoutes({ guard, alerts, pager }))
     .use(auditRoutes({ guard, audit, pager }))
+    .use(auditProofRoutes({ guard, pager, checkpoints }))
     .use(liveRoutes({ guard, live }))
     .get(
       '/docs/json',
@@ -291,6 +317,7 @@ export async function createApp(ports: AppPorts) {
       login,
       setup,
       audit,
+      checkpoints,
       domains,
       reports,
       others,
@@ -300,6 +327,7 @@ export async function createApp(ports: AppPorts) {
       reparse,
       alerts,
       raiser,
+      compliance,
     },
     denials,
     limiter,

@@ -6,6 +6,7 @@ import { type Actor, Conflict, type Db, type RawWrite, type SqlValue } from '../
 import { systemActor } from '../lib/actors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { newId } from '../lib/ids.ts'
+import { settleKey } from './settle.ts'
 import { type AlertStore, historyInsert } from './store.ts'
 import type { AlertDraft, AlertPieces, AlertRaiser } from './types.ts'
 
@@ -89,22 +90,8 @@ title = ?3, summary = ?4, evidence_json = ?5 WHERE tenant_id = ?6 AND id = ?7 AN
     })
   }
 
-  function settle(tenant_id: string, dedupe_key: string, why: string): RawWrite[] {
-    const now = clock.now()
-    return [
-      {
-        sql: `INSERT INTO alert_history (alert_id, n, tenant_id, at, action, actor_type, note)
-SELECT a.id, (SELECT coalesce(max(n), 0) + 1 FROM alert_history h WHERE h.alert_id = a.id), a.tenant_id,
-?, 'resolved', 'system', ? FROM alerts a WHERE a.tenant_id = ? AND a.dedupe_key = ? AND a.status <> 'resolved'`,
-        params: [now, why, tenant_id, dedupe_key],
-      },
-      {
-        sql: `UPDATE alerts SET status = 'resolved', resolved_at = ?, silenced_until = NULL
-WHERE tenant_id = ? AND dedupe_key = ? AND status <> 'resolved'`,
-        params: [now, tenant_id, dedupe_key],
-      },
-    ]
-  }
+  const settle: AlertRaiser['settle'] = (tenant_id, dedupe_key, why) =>
+    settleKey(tenant_id, dedupe_key, why, clock.now())
 
   async function settleNow(tenant_id: string, dedupe_key: string, why: string): Promise<boolean> {
     const id = await store.unresolved(tenant_id, dedupe_key)

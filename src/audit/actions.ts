@@ -47,6 +47,8 @@ export const AUDIT_ACTIONS = {
   'domains.delete': 'Deleted a domain',
   'domains.verify': 'Verified a domain',
   'domains.verify_by_hand': 'Verified a domain by hand',
+  'domains.compliance_low': 'Compliance of a domain fell below its threshold',
+  'domains.compliance_recovered': 'Compliance of a domain recovered',
   'domains.check': 'Checked the DNS records of a domain',
 
   'reports.upload': 'Uploaded reports',
@@ -67,6 +69,19 @@ export const AUDIT_ACTIONS = {
   'notifications.test': 'Sent a test notification',
   'mail.update': 'Changed the mail server',
   'mail.test': 'Tested the mail server',
+
+  'webhooks.create': 'Added a webhook',
+  'webhooks.update': 'Changed a webhook',
+  'webhooks.delete': 'Deleted a webhook',
+  'webhooks.pause': 'Paused a webhook',
+  'webhooks.resume': 'Resumed a webhook',
+  'webhooks.disable': 'Disabled a webhook after days of failures',
+  'webhooks.rotate': 'Gave a webhook a new secret',
+  'webhooks.promote': 'Made the new secret of a webhook the only one',
+  'webhooks.test': 'Sent a test to a webhook',
+  'webhooks.redeliver': 'Sent a delivery again',
+  'webhooks.redeliver_many': 'Sent what was not delivered again',
+  'webhooks.blocked_count': 'A webhook led to a forbidden address',
 
   'audit.export': 'Exported the audit log',
   'audit.verify': 'Verified the audit log',

@@ -3,6 +3,7 @@
  * the nearest domain by name; adding a domain adopts what is there, deleting one releases it.
  */
 import { randomBytes } from 'node:crypto'
+import { settleSubject } from '../alerts/settle.ts'
 import { type Actor, Conflict, type Db } from '../db/types.ts'
 import type { Clock } from '../lib/clock.ts'
 import { HOUR_MS } from '../lib/clock.ts'
@@ -12,6 +13,7 @@ import { newId } from '../lib/ids.ts'
 import { formatCidr, normalizeIp, parseCidr } from '../lib/ip.ts'
 import type { Principal } from '../lib/principal.ts'
 import type { DnsResolver } from '../net/dns.ts'
+import { markAdopted } from './compliance.store.ts'
 import { type DomainPolicy, lookupPolicy } from './policy-lookup.ts'
 import { presentDomain, verificationName, verificationValue, windowAt } from './present.ts'
 import type { DomainBulkInput, DomainCreateInput, DomainDto, DomainUpdateInput } from './schema.ts'
@@ -101,7 +103,11 @@ export function createDomains({ db, clock, resolver }: DomainPorts) {
     const row = await find(actor.tenant_id, id)
     try {
       await db.commit(actor, {
-        writes: [releaseReports(actor.tenant_id, id), deleteDomain(actor.tenant_id, id)],
+        writes: [
+          releaseReports(actor.tenant_id, id),
+          ...settleSubject(actor.tenant_id, { type: 'domain', id }, 'The domain was deleted.', clock.now()),
+          deleteDomain(actor.tenant_id, id),
+        ],
         audit: { action: 'domains.delete', target: { type: 'domain', id }, detail: { name: row.name } },
       })
     } catch (error) {
@@ -168,6 +174,7 @@ export function createDomains({ db, clock, resolver }: DomainPorts) {
           writes: [
             insertDomain(row, max, input.compliance_threshold ?? null),
             adoptReports(tenant_id, row.id, name),
+            markAdopted(tenant_id, row.id),
           ],
           audit: { action: 'domains.create', target: { type: 'domain', id: row.id }, detail: { name } },
           ...reply,
