@@ -13,6 +13,7 @@ import type { SandboxJob, SandboxLimits, SandboxPool } from './types.ts'
 export const SANDBOX_LIMITS: SandboxLimits = {
   time_ms: 2000,
   time_ms_per_100mb: 1000,
+  time_ms_per_100k_rows: 1000,
   memory_bytes: 256 * 1024 * 1024,
   queue_max: 10_000,
   ahead_max: 8,
@@ -160,6 +161,7 @@ function newTask(number: number, job: SandboxJob): Task {
     ended: 0,
     rejected: 0,
     unpacked: 0,
+    rows: 0,
     spent_ms: 0,
     waited_ms: 0,
   }

@@ -15,6 +15,7 @@ const TURN_MS = 5
 /** Time on the wall may be so much longer than the time worked. */
 const WAIT_FACTOR = 5
 const MEGABYTES_100 = 100 * 1024 * 1024
+const ROWS_100K = 100_000
 
 /** A job on its way. */
 export interface Task {
@@ -29,6 +30,8 @@ export interface Task {
   ended: number
   rejected: number
   unpacked: number
+  /** Rows that came out. */
+  rows: number
   /** Time the child has worked on it; not counted while it waits for the consumer. */
   spent_ms: number
   /** The same on the wall. */
@@ -122,6 +125,7 @@ export function startChild(
     }
     const { job: _, ...message } = answer
     if (!inOrder(task, message)) return kill('parse_crashed')
+    if (message.type === 'records') task.rows += message.rows.length
     task.messages.put(message)
     if (message.type !== 'done') return
     tasks.shift()
@@ -204,7 +208,10 @@ export function startChild(
         task.spent_ms += worked
         task.waited_ms += passed_ms
       }
-      const allowed = limits.time_ms + (task.unpacked / MEGABYTES_100) * limits.time_ms_per_100mb
+      const allowed =
+        limits.time_ms +
+        (task.unpacked / MEGABYTES_100) * limits.time_ms_per_100mb +
+        (task.rows / ROWS_100K) * limits.time_ms_per_100k_rows
       if (task.spent_ms > allowed || task.waited_ms > allowed * WAIT_FACTOR) kill('parse_timeout')
       return rss
     },

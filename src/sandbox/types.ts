@@ -37,9 +37,13 @@ export interface SandboxStats {
 }
 
 export interface SandboxLimits {
-  /** Allowed for any job, and for every 100 MB that come out of it. */
+  /**
+   * Allowed for any job, for every 100 MB that come out of it, and for every 100,000 rows that were delivered: what
+   * gives rows is a large report, not a trap, and must not fail because a machine is slow.
+   */
   time_ms: number
   time_ms_per_100mb: number
+  time_ms_per_100k_rows: number
   /** Resident memory of a child. */
   memory_bytes: number
   /** Jobs waiting for a child. */

@@ -22,7 +22,14 @@ import { cleanText } from './fields.ts'
 import type { Hints } from './hints.ts'
 import { createMarkup, type MarkupEvents, type Name } from './markup.ts'
 import { isComplete, readMetadata, type RawMetadata, type RawPolicy } from './metadata.ts'
-import { createRecordReader, emptyRecord, pushLimited, type RawRecord } from './record.ts'
+import {
+  createRecordReader,
+  emptyRecord,
+  partSlots,
+  pushLimited,
+  resetRecord,
+  type RawRecord,
+} from './record.ts'
 import { createRepairs, quote, type Repairs } from './repairs.ts'
 import { createTexts } from './texts.ts'
 import { packRows } from './wire.ts'
@@ -97,6 +104,8 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
   /** What the open container fills. */
   let target: Slots = []
   const targets: Slots[] = []
+  const kept = emptyRecord()
+  /** `kept` while a record is open. */
   let record: RawRecord | null = null
   let record_chars = 0
   /** The slot of the element that is open; -1: none. */
@@ -112,7 +121,7 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
   const reader = createRecordReader(repairs)
   const dropped = (count: number): void => repairs().add('control_characters', '', count)
 
-  const events: MarkupEvents = { open, text: onText, wants_text: false, close, stray }
+  const events: MarkupEvents = { open, leaf: onLeaf, text: onText, wants_text: false, close, stray }
   const markup = createMarkup(events, NAMES, {
     add: (code, detail, count) => repairs().add(code, detail, count),
     list: () => repairs().list(),
@@ -127,6 +136,20 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     }
     plain = false
     if (text.length < PIECE_CHARS_MAX) text += source.slice(start, Math.min(end, start + PIECE_CHARS_MAX))
+  }
+
+  function onLeaf(name: Name, source: string, start: number, end: number): boolean {
+    if (skipping > 0) return true
+    if (container === null || leaf >= 0) return false
+    const slot = container.leaves[name.id]
+    if (slot === undefined) return false
+    const known = TEXTS.at(source, start, end)
+    setLeaf(
+      name,
+      slot,
+      known ?? cleanPiece(name, source.slice(start, Math.min(end, start + PIECE_CHARS_MAX))),
+    )
+    return true
   }
 
   function open(name: Name, attributes: () => string): void {
@@ -164,7 +187,7 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
       skipping = depth
       return
     } else if (child === 'reason' || child === 'dkim' || child === 'spf') {
-      target = []
+      target = partSlots()
       text = ''
       events.wants_text = child === 'reason'
     } else target = record.fields
@@ -198,10 +221,19 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     const slot = leaf
     leaf = -1
     events.wants_text = container?.kind === 'reason'
-    if (text.length > TEXT_CHARS_MAX) repairs().add('text_truncated', `<${name.local}>`)
-    let value = plain || text === '' ? text : cleanText(text, dropped)
+    const value = plain || text === '' ? text : cleanPiece(name, text)
     plain = false
     text = ''
+    setLeaf(name, slot, value)
+  }
+
+  function cleanPiece(name: Name, piece: string): string {
+    if (piece.length > TEXT_CHARS_MAX) repairs().add('text_truncated', `<${name.local}>`)
+    return cleanText(piece, dropped)
+  }
+
+  function setLeaf(name: Name, slot: number, text_value: string): void {
+    let value = text_value
     if (record !== null && (record_chars += value.length) > RECORD_CHARS_MAX) {
       repairs().add(
         'text_truncated',
@@ -253,7 +285,8 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     const current = report!
     if (record !== null) endRecord()
     if (!current.announced) announce(current)
-    record = emptyRecord()
+    resetRecord(kept)
+    record = kept
     record_chars = 0
     target = record.fields
     if (++current.seen > options.records_max) {

@@ -70,6 +70,11 @@ export function createNames(known: ReadonlyMap<string, number>): Names {
 export interface MarkupEvents {
   /** `attributes` gives the raw text of the tag's attributes. */
   open(name: Name, attributes: () => string): void
+  /**
+   * A whole element with nothing but text in it. False: the user does not take it so, `open`, `text` and `close`
+   * follow.
+   */
+  leaf(name: Name, source: string, start: number, end: number): boolean
   /** The characters from `start` to `end` of `source`. Only called while `wants_text`. */
   text(source: string, start: number, end: number): void
   wants_text: boolean
@@ -156,9 +161,22 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
     if (text.charCodeAt(end + closed) !== GREATER || end === lt + 1) return -1
     const name = names.at(text, lt + 1, end)
     if (name === null) return -1
+    if (closed === 0) {
+      const after = takeLeaf(text, end + 1, name)
+      if (after >= 0) return after
+    }
     openTag(name, noAttributes)
     if (closed === 1) closeTag(name)
     return end + closed + 1
+  }
+
+  /** Position after `text</name>` that begins at `start`, when the user took it; or -1. */
+  function takeLeaf(text: string, start: number, name: Name): number {
+    const lt = text.indexOf('<', start)
+    if (lt < 0 || text.charCodeAt(lt + 1) !== SLASH) return -1
+    const length = name.raw.length
+    if (text.charCodeAt(lt + 2 + length) !== GREATER || !isAt(name.raw, text, lt + 2, length)) return -1
+    return events.leaf(name, text, start, lt) ? lt + 3 + length : -1
   }
 
   /** Whatever is not plain is read by htmlparser2's tokenizer, one construct (up to its `>`) at a time. */

@@ -19,7 +19,25 @@ export interface RawRecord {
 }
 
 export function emptyRecord(): RawRecord {
-  return { fields: [], reasons: [], dkim_results: [], spf_results: [] }
+  return { fields: recordSlots(), reasons: [], dkim_results: [], spf_results: [] }
+}
+
+/** One record is filled again and again: a report has very many. */
+export function resetRecord(record: RawRecord): void {
+  record.fields = recordSlots()
+  record.reasons.length = 0
+  record.dkim_results.length = 0
+  record.spf_results.length = 0
+}
+
+/** Written out: slots that are there from the start are filled faster than slots that are added. */
+function recordSlots(): Slots {
+  return [undefined, undefined, undefined, undefined, undefined, undefined, undefined, undefined]
+}
+
+/** Slots of a <dkim>, <spf> or <reason>. */
+export function partSlots(): Slots {
+  return [undefined, undefined, undefined, undefined, undefined]
 }
 
 /** Domains repeat from record to record: the last answers are kept, and nothing else, so that no input is held. */

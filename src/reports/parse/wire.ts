@@ -38,26 +38,34 @@ const REASON_TYPES: ReadonlySet<unknown> = new Set([
 
 /** Rows as JSON text: the same rows always give the same text. */
 export function packRows(rows: readonly DmarcRow[]): string {
-  return JSON.stringify(
-    rows.map((row) => {
-      const flags = (row.dkim_aligned ? DKIM_ALIGNED : 0) | (row.spf_aligned ? SPF_ALIGNED : 0)
-      const packed: unknown[] = [
-        row.n,
-        row.source_ip,
-        row.count,
-        row.disposition,
-        flags,
-        row.header_from,
-        row.envelope_from,
-        row.envelope_to,
-        row.dkim.map((auth) => [auth.domain, auth.selector, auth.result, auth.human_result]),
-        row.spf.map((auth) => [auth.domain, auth.scope, auth.result, auth.human_result]),
-        row.reasons.map((reason) => [reason.type, reason.comment]),
-      ]
-      if (row.raw !== undefined) packed.push(row.raw)
-      return packed
-    }),
+  const out: string[] = []
+  for (const row of rows) out.push(packRow(row))
+  return `[${out.join(',')}]`
+}
+
+/** Written by hand: numbers and enumerations need no quoting, and no arrays have to be made first. */
+function packRow(row: DmarcRow): string {
+  const flags = (row.dkim_aligned ? DKIM_ALIGNED : 0) | (row.spf_aligned ? SPF_ALIGNED : 0)
+  let dkim = ''
+  for (const auth of row.dkim) {
+    const item = `[${text(auth.domain)},${text(auth.selector)},"${auth.result}",${text(auth.human_result)}]`
+    dkim = dkim === '' ? item : `${dkim},${item}`
+  }
+  let spf = ''
+  for (const auth of row.spf) {
+    const item = `[${text(auth.domain)},${text(auth.scope)},"${auth.result}",${text(auth.human_result)}]`
+    spf = spf === '' ? item : `${spf},${item}`
+  }
+  const reasons = row.reasons.map((reason) => `["${reason.type}",${text(reason.comment)}]`).join(',')
+  const raw = row.raw === undefined ? '' : `,${JSON.stringify(row.raw)}`
+  return (
+    `[${row.n},"${row.source_ip}",${row.count},"${row.disposition}",${flags},${text(row.header_from)},` +
+    `${text(row.envelope_from)},${text(row.envelope_to)},[${dkim}],[${spf}],[${reasons}]${raw}]`
   )
+}
+
+function text(value: string | null): string {
+  return value === null ? 'null' : JSON.stringify(value)
 }
 
 /** The rows, or null when one of them is not as it must be. */
