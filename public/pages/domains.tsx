@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { api } from '../lib/api.ts'
 import { isBelow, PROFILE_CHOICES, PROFILE_WORDS, trendPoints } from '../lib/dmarc.ts'
 import { count, percent, plural } from '../lib/format.ts'
@@ -166,6 +166,10 @@ export function DomainsPage() {
     sort: view.get('sort'),
     limit: 100,
   })
+  // What is checked must be on screen: another question starts without it.
+  const asked = ['q', 'status', 'profile', 'tag'].map((name) => view.get(name) ?? '').join(' ')
+  const { clear } = selection
+  useEffect(() => clear(), [asked])
   const filtered = ['q', 'status', 'profile', 'tag'].some((name) => view.get(name) !== undefined)
   const href = (domain: Domain) => view.at(`/domains/${domain.id}`, { add: undefined })
   return (

@@ -5,7 +5,6 @@ import { covers, useAuthState, useMe } from '../lib/me.ts'
 import { queries, useGet } from '../lib/query.ts'
 import type { Area } from '../routes.ts'
 import type { Summary } from '../lib/types.ts'
-import { useView } from '../lib/view.ts'
 import { Glyph, Icon, type IconName } from '../ui/icons.tsx'
 import { A } from '../ui/link.tsx'
 import { Menu, MenuItem, MenuLabel } from '../ui/menu.tsx'
@@ -74,15 +73,15 @@ export function Rail({ area, onFollow }: { area: Area | undefined; onFollow?: ()
 
 function TenantSwitch() {
   const me = useMe()
-  const view = useView()
   const plan = me.tenant.plan.slice(0, 1).toUpperCase() + me.tenant.plan.slice(1)
   const limit = me.tenant.limits.domains
   const switchTo = async (tenant_id: string) => {
     if (tenant_id === me.tenant.id) return
     try {
       await api.post('/v1/session/tenant', { tenant_id })
-      await queries.resetQueries()
-      view.go('/')
+      // Nothing of the other organisation may stay in memory: the application starts anew.
+      queries.clear()
+      location.assign('/')
     } catch (error) {
       notifyProblem(error, 'Not switched')
     }
