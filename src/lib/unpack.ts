@@ -33,7 +33,7 @@ export interface Leaf {
   /** Name inside the innermost archive, or the one of the input. */
   name: string
   containers: readonly ContainerKind[]
-  /** Opens a document found inside this one (an attachment of a mail). Counts as an entry, not as a level. */
+  /** Opens a document found inside this one (an attachment of a mail): no level, and who opens counts them. */
   nest(name: string): Sink
 }
 
@@ -114,6 +114,8 @@ function createBudget(input_bytes: number, limits: UnpackLimits, events: UnpackE
 }
 
 const HEAD_BYTES = 512
+/** Mails packed inside mails: what a forwarded mail is, is read in place and does not count. */
+const MAILS_DEEP_MAX = 3
 /** So much white space may stand before the content. */
 const HEAD_BYTES_MAX = 64 * 1024
 
@@ -185,7 +187,9 @@ function openKind(kind: ContainerKind | LeafKind, head: Uint8Array, place: Place
     name: place.name,
     containers: place.containers,
     nest: (name) => {
-      shared.budget.entry()
+      const mails = place.containers.filter((container) => container === 'mail').length
+      if (mails >= MAILS_DEEP_MAX)
+        throw refuse('nesting_too_deep', `Mails are nested more than ${MAILS_DEEP_MAX} deep`)
       const inside: Place = { name, containers: [...place.containers, 'mail'], depth: place.depth }
       return createSniffer(inside, shared)
     },

@@ -26,20 +26,13 @@ const TICK_MS = 50
 const AHEAD_BYTES_MAX = 256 * 1024
 
 export interface SandboxOptions {
-  /** How to start a child: see `sandboxCommand`. */
+  /** How to start a child: something that calls `runSandboxChild`. */
   command: readonly string[]
   size: number
   limits?: Partial<SandboxLimits>
   clock: Clock
   /** Told when a child was killed: for the log. */
   onKill?: (code: RejectionCode, pid: number) => void
-}
-
-/** The command for children: the executable itself, or, from source, the runtime with the entry file. */
-export function sandboxCommand(entry: string = Bun.main): string[] {
-  // Inside a compiled executable the entry lies in its embedded file system.
-  const compiled = entry.startsWith('/$bunfs/') || /^[A-Z]:[\\/]~BUN[\\/]/i.test(entry)
-  return compiled ? [process.execPath, 'sandbox'] : [process.execPath, entry, 'sandbox']
 }
 
 export function createSandboxPool(options: SandboxOptions): SandboxPool {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Problem } from '../../src/lib/errors.ts'
 import type { Message } from '../../src/reports/parse/types.ts'
-import { createSandboxPool, sandboxCommand } from '../../src/sandbox/pool.ts'
+import { createSandboxPool } from '../../src/sandbox/pool.ts'
 import type { SandboxLimits, SandboxPool } from '../../src/sandbox/types.ts'
 import { gzip, NOW, record, report, sortOut, type Outcome } from '../support/report-files.ts'
 
@@ -134,12 +134,6 @@ describe('the pool', () => {
       await pool.close()
       expect(await codeOf(collect(pool.run(job(report()))))).toBe('shutting_down')
     })
-  })
-
-  test('knows how to start the executable and the source', () => {
-    expect(sandboxCommand('/src/main.ts')).toEqual([process.execPath, '/src/main.ts', 'sandbox'])
-    expect(sandboxCommand('/$bunfs/root/wardpost')).toEqual([process.execPath, 'sandbox'])
-    expect(sandboxCommand('B:\\~BUN\\root\\wardpost.exe')).toEqual([process.execPath, 'sandbox'])
   })
 })
 

@@ -84,8 +84,6 @@ interface Report {
   hash: ReturnType<typeof createHash>
   totals: DmarcTotals
   seen: number
-  /** Skipped records that were not blank. */
-  lost: number
   header_from: string | null | undefined
   finished: boolean
   broken: boolean
@@ -311,7 +309,6 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     record = null
     if ('skipped' in result) {
       current.totals.skipped++
-      if (!result.blank) current.lost++
       current.repairs.add('record_skipped', result.skipped)
       return
     }
@@ -353,9 +350,6 @@ export function createAggregateReader(options: AggregateOptions): AggregateReade
     const current = report!
     try {
       if (current.broken) throw refuse('malformed_xml', 'Parts of the report are missing')
-      if (current.totals.records === 0 && current.lost > 0) {
-        throw refuse('invalid_records', `None of the ${current.seen} records can be used`)
-      }
       if (!current.announced) announce(current)
       flush(current)
       const rows_sha256 = current.hash.digest('hex')
@@ -457,7 +451,6 @@ function newReport(index: number, attributes: string): Report {
       neither: 0,
     },
     seen: 0,
-    lost: 0,
     header_from: undefined,
     finished: false,
     broken: false,

@@ -63,7 +63,7 @@ export function readIp(text: string): Read<string> | null {
   return { value, repaired: same ? null : 'normalised' }
 }
 
-const PLAIN_DOMAIN = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)+$/
+const PLAIN_DOMAIN = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/
 
 /**
  * A domain name as A-label in lower case without trailing dot. Of an address the part after the @ is taken. What is

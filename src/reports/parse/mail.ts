@@ -70,6 +70,8 @@ export function createMailSink(leaf: Leaf, origin: Origin, context: DocumentCont
   let parts = 0
   let messages = 0
   let candidates = 0
+  /** Of the current mail of a mailbox. */
+  let attachments = 0
   let mailbox = false
   /** Messages of the current mail, innermost last; the first one is the mail itself. */
   let open: MailMessage[] = []
@@ -83,6 +85,7 @@ export function createMailSink(leaf: Leaf, origin: Origin, context: DocumentCont
       throw refuse('too_many_entries', `More than ${MESSAGES_MAX} mails in one file`, { fatal: true })
     }
     levels = []
+    attachments = 0
     open = []
     pending = newMessage(false)
     header = []
@@ -181,6 +184,10 @@ export function createMailSink(leaf: Leaf, origin: Origin, context: DocumentCont
   }
 
   const openNested = (name: string, message: MailMessage): Sink => {
+    if (++attachments > context.limits.entries_max) {
+      const detail = `More than ${context.limits.entries_max} reports attached to a mail`
+      throw refuse('too_many_entries', detail, { fatal: true })
+    }
     const subject = headerValue(message.headers, 'subject')
     context.subject = subject === null ? null : decodeWords(subject)
     nested = leaf.nest(name)

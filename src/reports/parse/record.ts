@@ -42,8 +42,8 @@ export function partSlots(): Slots {
 
 /** Domains repeat from record to record: the last answers are kept, and nothing else, so that no input is held. */
 export interface RecordReader {
-  /** A row, or why not; `blank` when the record says nothing at all. */
-  read(n: number, raw: RawRecord): { row: DmarcRow } | { skipped: string; blank: boolean }
+  /** A row, or why not. */
+  read(n: number, raw: RawRecord): { row: DmarcRow } | { skipped: string }
 }
 
 export function createRecordReader(repairs: () => Repairs): RecordReader {
@@ -135,10 +135,10 @@ export function createRecordReader(repairs: () => Repairs): RecordReader {
       const ip_text = raw.fields[0] ?? ''
       const count_text = raw.fields[1] ?? ''
       const ip = readIp(ip_text)
-      if (ip_text === '' && count_text === '') return { skipped: 'the record is empty', blank: true }
-      if (ip === null) return { skipped: `source_ip ${quote(ip_text)} is not an address`, blank: false }
+      if (ip_text === '' && count_text === '') return { skipped: 'the record is empty' }
+      if (ip === null) return { skipped: `source_ip ${quote(ip_text)} is not an address` }
       const count = readCount(count_text)
-      if (count.value === null) return { skipped: `count ${quote(count_text)} ${count.why}`, blank: false }
+      if (count.value === null) return { skipped: `count ${quote(count_text)} ${count.why}` }
       if (ip.repaired === 'leading_zeros') repairs().add('ip_leading_zeros', quote(ip_text))
       else if (ip.repaired !== null) repairs().add('ip_normalised', quote(ip_text))
       if (count.changed)

@@ -323,11 +323,6 @@ describe('quirks of the XML', () => {
     ['an endless comment', `<feedback><!-- ${'x'.repeat(70_000)}`, 'token_too_long'],
     ['no policy domain', report({ policy: '', records: record({ from: '' }) }), 'missing_domain'],
     ['no dates', report({ begin: '', end: 'soon' }), 'missing_dates'],
-    [
-      'records that are all useless',
-      report({ records: record({ ip: 'x' }) + record({ count: '-1' }) }),
-      'invalid_records',
-    ],
   ]
   test.each(refused)('refused: %s', (_name, xml, code) => {
     expect(readRefused(xml)).toBe(code as never)
@@ -338,6 +333,14 @@ describe('quirks of the XML', () => {
     expect(out.ends).toHaveLength(1)
     expect(out.rejected).toEqual([expect.objectContaining({ index: 1, code: 'truncated' })])
     expect(out.messages.at(-1)).toMatchObject({ reports: 1, rejected: 1 })
+  })
+
+  test('a report of which no record can be used is kept, with the reason for each', () => {
+    const out = readOne(
+      report({ records: record({ ip: '' }) + record({ ip: 'x' }) + record({ count: '-1' }) }),
+    )
+    expect(out.totals).toMatchObject({ records: 0, skipped: 3, messages: 0 })
+    expect(repairsOf(out)).toEqual(['record_skipped', 'no_records'])
   })
 
   test('more records than allowed are refused', () => {

@@ -192,6 +192,11 @@ describe('a report in a mail', () => {
     expect(out.rejected).toEqual([])
   })
 
+  test('a mailbox may hold more mails than an archive files', () => {
+    const one = `From a@b.example Mon Feb  2 10:00:00 2026\r\n${mail([attachment()])}\r\n`
+    expect(read(one.repeat(60)).ends).toHaveLength(60)
+  })
+
   test('a broken attachment is named, a mail without one is not a report', () => {
     const broken = read(mail([TEXT, attachment({ content: GZ.subarray(0, 100) })]))
     expect(broken.rejected).toEqual([expect.objectContaining({ code: 'archive_truncated' })])
