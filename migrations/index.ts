@@ -5,6 +5,7 @@ import domains_reports from './0003_domains_reports.sql' with { type: 'text' }
 import jobs from './0004_jobs.sql' with { type: 'text' }
 import webhooks from './0005_webhooks.sql' with { type: 'text' }
 import alerts from './0006_alerts.sql' with { type: 'text' }
+import audit from './0007_audit.sql' with { type: 'text' }
 
 export interface Migration {
   version: number
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: 'jobs', sql: jobs },
   { version: 5, name: 'webhooks', sql: webhooks },
   { version: 6, name: 'alerts', sql: alerts },
+  { version: 7, name: 'audit', sql: audit },
 ]

@@ -116,6 +116,13 @@ const ROWS = [
     doc: 'MMDB file of networks (GeoLite2-ASN or alike); names the senders that sign nothing.',
   },
   {
+    key: 'checkpoints',
+    kind: 'path',
+    default: '',
+    secret: false,
+    doc: 'File that signed checkpoints of the audit log are added to, best on another disk. Default: in the data folder.',
+  },
+  {
     key: 'log_level',
     kind: 'choice',
     default: 'info',
@@ -152,6 +159,7 @@ export interface Config {
   egress_ports: number[] | null
   ca_file: string | null
   asn_db: string | null
+  checkpoints: string | null
   log_level: LogLevel
 }
 
@@ -352,6 +360,7 @@ function toConfig(text: Record<Key, string>): Config {
     egress_ports: text.egress_ports === '' ? null : listOf(text.egress_ports).map(Number),
     ca_file: text.ca_file === '' ? null : text.ca_file,
     asn_db: text.asn_db === '' ? null : text.asn_db,
+    checkpoints: text.checkpoints === '' ? null : text.checkpoints,
     log_level: text.log_level as LogLevel,
   }
 }

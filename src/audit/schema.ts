@@ -1,5 +1,6 @@
 import { t } from 'elysia'
 import {
+  Body,
   FieldsQuery,
   Int,
   IsoTime,
@@ -68,15 +69,40 @@ export const Verification = t.Object(
     head: Nullable(t.Object({ seq: Int(), hash: Hash })),
     verdicts: t.Object({
       integrity: Literals(['ok', 'failed']),
-      completeness: Literals(['ok', 'failed']),
-      anchoring: Literals(['none']),
+      completeness: Literals(['ok', 'restored', 'failed']),
+      anchoring: Literals(['full', 'partial', 'none', 'failed']),
       redaction: Literals(['none', 'redacted']),
     }),
     redacted: Int({ description: 'Entries whose personal values were erased.' }),
     first_bad: t.Optional(
-      t.Object({ seq: Int(), kind: Literals(['altered', 'missing', 'order', 'truncated']) }),
+      t.Object({
+        seq: Int(),
+        kind: Literals(['altered', 'missing', 'order', 'truncated', 'bad_checkpoint']),
+        detail: t.String(),
+      }),
     ),
-    checkpoint: t.Null(),
+    checkpoint: Nullable(
+      t.Object(
+        { seq: Int(), signed_at: IsoTime, key: Hash },
+        { description: 'The newest checkpoint that the checked entries bear out.' },
+      ),
+    ),
+    unanchored: Int({
+      description: 'Entries after it. A change to them shows only after the next checkpoint.',
+    }),
+    starts_after: Nullable(
+      Int({ description: 'Entries up to this one were removed because they were past keeping.' }),
+    ),
+    restored: t.Array(
+      t.Object({
+        name: Literals(['restored', 'rekeyed']),
+        incarnation: Int(),
+        signed_at: IsoTime,
+        backup: Nullable(t.String()),
+        seq: Int({ description: 'The log went on after this entry.' }),
+        lost: Nullable(t.Object({ from_seq: Int(), to_seq: Int() })),
+      }),
+    ),
   },
   { title: 'Verification' },
 )
@@ -120,3 +146,54 @@ export const SeqParams = t.Object({
 })
 
 export { OUTCOMES }
+
+export const Checkpoint = t.Object(
+  {
+    n: Int({ minimum: 1 }),
+    seq: Int({ description: 'The last entry at that time.' }),
+    hash: Hash,
+    signed_at: IsoTime,
+    key: Hash,
+    incarnation: Int({ minimum: 1, description: 'Rises with every restore of a backup.' }),
+    prev: Nullable(Hash),
+    signature: t.String({ description: 'Ed25519, base64.' }),
+    line: t.String({ description: 'The signed statement as it is kept and sent.' }),
+    outside: t.Boolean({ description: 'It is in the file outside of the database.' }),
+  },
+  { title: 'Checkpoint' },
+)
+
+export const CheckpointListQuery = t.Object({ ...PageQuery })
+
+const PublicKeyText = t.String({ description: '32 bytes, base64.' })
+
+export const PublicKey = t.Object(
+  {
+    algorithm: Literals(['Ed25519']),
+    fingerprint: Hash,
+    public_key: PublicKeyText,
+    instance_id: t.String(),
+    keys: t.Array(t.Object({ fingerprint: Hash, public_key: PublicKeyText, since: IsoTime })),
+  },
+  { title: 'PublicKey' },
+)
+
+export const BundleQuery = t.Object({
+  ...Range,
+  from_seq: QueryInt(1, Number.MAX_SAFE_INTEGER, { description: 'First entry.' }),
+  to_seq: QueryInt(1, Number.MAX_SAFE_INTEGER, { description: 'Last entry.' }),
+})
+
+export const Erase = Body({
+  subject: t.Union([
+    Body({ user_id: t.String({ minLength: 1, maxLength: 64 }) }),
+    Body({ email: t.String({ minLength: 3, maxLength: 254 }) }),
+    Body({ ip: t.String({ minLength: 2, maxLength: 45 }) }),
+  ]),
+})
+export type EraseInput = typeof Erase.static
+
+export const Erased = t.Object(
+  { erased: Int({ description: 'Entries whose personal values are gone.' }) },
+  { title: 'Erased' },
+)

@@ -6,8 +6,10 @@ import type { Actor, Db } from '../db/types.ts'
 import { type ChainEntry } from '../lib/audit-chain.ts'
 import { isoTime } from '../lib/clock.ts'
 import { problem } from '../lib/errors.ts'
+import { SYSTEM_CHAIN } from '../lib/principal.ts'
 import type { AuditStore, EntryFilter, SeqRange, StoredEntry } from './store.ts'
-import { type Verification, verifyChain } from './verify.ts'
+import { type Proof, vanishedChain } from './proof.ts'
+import { type Bad, type Verification, verifyChain } from './verify.ts'
 
 export interface AuditEntryDto {
   seq: number
@@ -38,9 +40,14 @@ export type AuditService = ReturnType<typeof createAuditService>
 const SLICE_ENTRIES = 5000
 const EXPORT_PAGE_ENTRIES = 500
 
-export function createAuditService(deps: { store: AuditStore; db: Pick<Db, 'commit'>; instance_id: string }) {
-  const { store, db, instance_id } = deps
+export interface AuditDeps {
+  store: AuditStore
+  db: Pick<Db, 'commit'>
+  instance_id: string
+  proof: Pick<Proof, 'evidence'>
+}
 
+export function createAuditService({ store, db, instance_id, proof }: AuditDeps) {
   /** A range of time as a range of numbers. Its ends are drawn wide, so an altered time falls inside. */
   async function seqRange(tenant_id: string, range: { from?: number; to?: number }): Promise<SeqRange> {
     const { last } = await store.ends(tenant_id)
@@ -48,6 +55,9 @@ export function createAuditService(deps: { store: AuditStore; db: Pick<Db, 'comm
     const after = range.to === undefined ? null : await store.firstSince(tenant_id, range.to)
     return { from_seq, to_seq: after === null ? last : after - 1 }
   }
+
+  const wholeOr = (tenant_id: string, range: { from?: number; to?: number }): Promise<SeqRange> | null =>
+    range.from === undefined && range.to === undefined ? null : seqRange(tenant_id, range)
 
   return {
     /** Newest first; `before` is the number of the last entry of the page before. At most `limit` entries. */
@@ -97,14 +107,23 @@ export function createAuditService(deps: { store: AuditStore; db: Pick<Db, 'comm
       return exportPages(actor.tenant_id, range, query)
     },
 
-    /** By time, by number, or whole when the range is empty. */
+    seqRange,
+
+    /**
+     * By time, by number, or whole when the range is empty. `given` are signed lines that were kept elsewhere.
+     */
     async verify(
       actor: Actor,
       range: { from?: number; to?: number } | SeqRange | null,
+      given: AsyncIterable<string> | null = null,
     ): Promise<Verification> {
       const { tenant_id } = actor
-      const seqs = range === null || 'from_seq' in range ? range : await seqRange(tenant_id, range)
-      const result = await verifyChain(store, { instance_id, tenant_id }, seqs)
+      const seqs = range === null || 'from_seq' in range ? range : await wholeOr(tenant_id, range)
+      // Before the walk: a checkpoint that is signed while it runs must not look like a tail that was cut off.
+      const evidence = await proof.evidence(tenant_id, given)
+      const checked = await verifyChain(store, { instance_id, tenant_id }, seqs, evidence)
+      const result =
+        tenant_id === SYSTEM_CHAIN ? withVanished(checked, await vanishedChain(store, evidence)) : checked
       await db.commit(actor, {
         writes: [],
         audit: {
@@ -132,6 +151,13 @@ export function createAuditService(deps: { store: AuditStore; db: Pick<Db, 'comm
       await nextTurn()
     }
   }
+}
+
+/** Adds that another chain is gone to what was found in the system chain, which knows of it. */
+function withVanished(result: Verification, bad: Bad | null): Verification {
+  if (bad === null) return result
+  const verdicts = { ...result.verdicts, completeness: 'failed' as const, anchoring: 'failed' as const }
+  return { ...result, ok: false, verdicts, first_bad: result.first_bad ?? bad }
 }
 
 function exportRow(row: StoredEntry): AuditExportRow {

@@ -38,6 +38,11 @@ export function registerJobs({ scheduler, app, db, backups }: JobDeps): void {
       return `${made.name}, ${made.bytes} bytes${gone.length > 0 ? `, ${gone.length} old ones removed` : ''}`
     },
   })
+  scheduler.register({
+    name: 'checkpoints',
+    schedule: '* * * * *',
+    run: () => app.services.checkpoints.round(),
+  })
   scheduler.register({ name: 'expire', schedule: '17 * * * *', run: ({ now }) => housekeeping.expire(now) })
   scheduler.register({
     name: 'sweep',

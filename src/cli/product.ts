@@ -90,6 +90,7 @@ export async function openProduct(
     log,
     db,
     data_dir,
+    checkpoints: config.checkpoints,
     pool,
     resolver,
     networks: networks === null ? null : (ip) => networks.lookup(ip),

@@ -34,6 +34,10 @@ import {
 import { openReader } from './connection.ts'
 import { inspectDatabase, referredBlobs, warnings } from './inspect.ts'
 
+/** What seals secrets, and, once there is one, what signs the audit log. */
+const INSTANCE_KEY = 'instance.key'
+const SIGNING_KEY = 'audit-signing.key'
+
 export interface BackupRequest {
   data_dir: string
   kind: BackupKind
@@ -83,10 +87,11 @@ function fill(dir: string, request: BackupRequest): void {
     copyDatabase(data_dir, dir, 'intel.db')
     names.push('intel.db')
   }
-  if (request.with_key === true) {
-    copyFileSync(join(data_dir, 'instance.key'), join(dir, 'instance.key'))
-    syncPath(join(dir, 'instance.key'))
-    names.push('instance.key')
+  const signs = existsSync(join(data_dir, SIGNING_KEY))
+  for (const name of request.with_key === true ? [INSTANCE_KEY, ...(signs ? [SIGNING_KEY] : [])] : []) {
+    copyFileSync(join(data_dir, name), join(dir, name))
+    syncPath(join(dir, name))
+    names.push(name)
   }
   const files = names.map((name) => ({ name, ...digestOf(join(dir, name)) }))
   const manifest = verifiedManifest(dir, request, files)

@@ -136,7 +136,19 @@ async function recordRestore(options: RestoreOptions, manifest: Manifest): Promi
   await db.commit(
     { tenant_id: '_system', ...actor },
     {
-      writes: [],
+      // Read at the next start: the log signs that it went on from here.
+      writes: [
+        {
+          sql: `INSERT OR REPLACE INTO meta (key, value) VALUES ('audit_restored', ?)`,
+          params: [
+            JSON.stringify({
+              backup: basename(options.from),
+              created_at: manifest.created_at,
+              heads: manifest.audit_heads,
+            }),
+          ],
+        },
+      ],
       audit: {
         action: 'instance.restore',
         detail: { backup: basename(options.from), created_at: manifest.created_at },

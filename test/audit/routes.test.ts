@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { auditRoutes } from '../../src/audit/routes.ts'
-import { createAuditService } from '../../src/audit/service.ts'
-import { createAuditStore } from '../../src/audit/store.ts'
 import { createGuard } from '../../src/http/guard.ts'
 import { createPager } from '../../src/http/pagination.ts'
 import { setState } from '../../src/http/request.ts'
 import { createCursors } from '../../src/lib/cursor.ts'
 import { Problem } from '../../src/lib/errors.ts'
 import type { Principal } from '../../src/lib/principal.ts'
+import { openTestAudit } from '../support/audit.ts'
 import { openTestDb, testActor, type TestDb } from '../support/db.ts'
 
 let t: TestDb
@@ -25,11 +24,7 @@ beforeEach(async () => {
   }
   const guard = createGuard({ idempotency, async denied() {} })
   const pager = createPager(createCursors(new Uint8Array(32)))
-  const audit = createAuditService({
-    store: createAuditStore(t.db),
-    db: t.db,
-    instance_id: t.db.instance_id,
-  })
+  const { audit } = openTestAudit(t)
   const app = new Elysia()
     .onError({ as: 'global' }, ({ error }) =>
       error instanceof Problem ? new Response(error.code, { status: error.status }) : undefined,

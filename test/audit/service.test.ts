@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { createAuditService, type AuditService } from '../../src/audit/service.ts'
-import { createAuditStore } from '../../src/audit/store.ts'
+import type { AuditService } from '../../src/audit/service.ts'
 import { AUDIT_ACTIONS, expandActions } from '../../src/audit/actions.ts'
 import type { AuditDraft } from '../../src/db/types.ts'
 import { DAY_MS } from '../../src/lib/clock.ts'
+import { openTestAudit } from '../support/audit.ts'
 import { failureOf, openTestDb, testActor, type TestDb } from '../support/db.ts'
 
 const TENANT = 'ten_1'
@@ -20,7 +20,7 @@ let t: TestDb
 let audit: AuditService
 beforeEach(async () => {
   t = await openTestDb()
-  audit = createAuditService({ store: createAuditStore(t.db), db: t.db, instance_id: t.db.instance_id })
+  audit = openTestAudit(t).audit
 })
 afterEach(() => t.close())
 

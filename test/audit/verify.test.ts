@@ -32,7 +32,10 @@ async function write(count: number): Promise<void> {
 
 const verify = (range: SeqRange | null = null) =>
   verifyChain(createAuditStore(t.db), { instance_id: t.db.instance_id, tenant_id: TENANT }, range)
-const bad = async (range: SeqRange | null = null) => (await verify(range)).first_bad
+const bad = async (range: SeqRange | null = null) => {
+  const { first_bad } = await verify(range)
+  return first_bad === undefined ? undefined : { seq: first_bad.seq, kind: first_bad.kind }
+}
 const tamper = (sql: string) => intruder.run(sql)
 
 test('a whole chain verifies, and says that nothing vouches for it from outside', async () => {
@@ -59,7 +62,7 @@ test('a chain without entries verifies', async () => {
 test('an altered entry is found, whatever was altered in it', async () => {
   tamper(`UPDATE audit_entries SET entry = replace(entry, 'dom_4', 'dom_9') WHERE seq = 5`)
   const result = await verify()
-  expect(result.first_bad).toEqual({ seq: 5, kind: 'altered' })
+  expect(result.first_bad).toMatchObject({ seq: 5, kind: 'altered' })
   expect(result.verdicts.integrity).toBe('failed')
   expect(result.ok).toBe(false)
 })
@@ -95,7 +98,7 @@ test('personal values that were put beside an entry without any are found', asyn
 test('a missing entry is found', async () => {
   tamper('DELETE FROM audit_entries WHERE seq = 6')
   const result = await verify()
-  expect(result.first_bad).toEqual({ seq: 6, kind: 'missing' })
+  expect(result.first_bad).toMatchObject({ seq: 6, kind: 'missing' })
   expect(result.verdicts.completeness).toBe('failed')
 })
 
@@ -122,7 +125,7 @@ test('a head that was set back, or removed, is found', async () => {
 test('a chain of another installation does not verify', async () => {
   const chain = { instance_id: 'other', tenant_id: TENANT }
   const result = await verifyChain(createAuditStore(t.db), chain, null)
-  expect(result.first_bad).toEqual({ seq: 1, kind: 'altered' })
+  expect(result.first_bad).toMatchObject({ seq: 1, kind: 'altered' })
 })
 
 test('erased personal values leave the chain whole, and are counted', async () => {

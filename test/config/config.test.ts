@@ -26,6 +26,7 @@ describe('settings', () => {
       egress_ports: null,
       ca_file: null,
       asn_db: null,
+      checkpoints: null,
       log_level: 'info',
     })
   })
