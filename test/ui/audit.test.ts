@@ -41,6 +41,25 @@ describe('a verification in words', () => {
     expect(readVerdict({ ...bad('altered'), checked: 0 }).lead).toStartWith('No entry before it')
   })
 
+  test('says how much is signed, and what a restore left out', () => {
+    const checkpoint = { seq: 1190, signed_at: '2026-11-21T09:00:00.000Z', key: 'ab'.repeat(32) }
+    const anchored = (anchoring: 'full' | 'partial' | 'failed', unanchored: number) =>
+      readVerdict({ ...whole, checkpoint, unanchored, verdicts: { ...whole.verdicts, anchoring } }).rows[3]
+    expect(anchored('full', 0)).toMatchObject({ kind: 'pass' })
+    expect(anchored('partial', 10)).toMatchObject({ kind: 'half', answer: 'All but the last 10 entries' })
+    expect(anchored('failed', 0)).toMatchObject({ kind: 'fail' })
+    const restored = readVerdict({
+      ...whole,
+      verdicts: { ...whole.verdicts, completeness: 'restored' },
+      restored: [{ seq: 900, signed_at: checkpoint.signed_at, lost: { from_seq: 901, to_seq: 950 } }],
+    })
+    expect(restored.rows[1]).toMatchObject({ kind: 'warn' })
+    expect(restored.rows[1]?.how).toContain('901 to 950')
+    expect(readVerdict({ ...whole, from_seq: 501, starts_after: 500, checked: 700 }).lead).toContain(
+      'up to 500',
+    )
+  })
+
   test('of an empty range is neither good nor bad', () => {
     expect(readVerdict({ ...whole, from_seq: null, to_seq: null, checked: 0 }).title).toStartWith(
       'Nothing to check',

@@ -20,8 +20,18 @@ export interface Verification {
   to_seq: number | null
   checked: number
   head: { seq: number; hash: string } | null
-  verdicts: { integrity: string; completeness: string; anchoring: string; redaction: string }
+  verdicts: {
+    integrity: 'ok' | 'failed'
+    completeness: 'ok' | 'restored' | 'failed'
+    anchoring: 'full' | 'partial' | 'none' | 'failed'
+    redaction: 'none' | 'redacted'
+  }
   redacted?: number
-  first_bad?: { seq: number; kind: string }
+  first_bad?: { seq: number; kind: string; detail?: string }
   checkpoint: { seq: number; signed_at: string; key: string } | null
+  /** Entries after the newest checkpoint. */
+  unanchored?: number
+  /** Entries up to this one were removed because they were past keeping. */
+  starts_after?: number | null
+  restored?: { seq: number; signed_at: string; lost: { from_seq: number; to_seq: number } | null }[]
 }
