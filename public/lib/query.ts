@@ -96,13 +96,23 @@ export function useList<T>(path: string, query: Query = {}, options: ReadOptions
   }
 }
 
+/** From this many loaded pages on, a list starts again at its first page instead of being read whole. */
+const REREAD_PAGES_MAX = 3
+
+function isLong(query: { queryKey: QueryKey; state: { data: unknown } }): boolean {
+  const data = query.state.data as { pages?: unknown[] } | undefined
+  return query.queryKey[1] === 'list' && (data?.pages?.length ?? 0) > REREAD_PAGES_MAX
+}
+
 /** After a change by the person: everything read from these paths is asked for again and shown at once. */
 export async function refresh(...paths: string[]): Promise<void> {
-  await queries.invalidateQueries({
-    predicate: (query) => {
-      const path = query.queryKey[0]
-      return typeof path === 'string' && paths.some((prefix) => path.startsWith(prefix))
-    },
-  })
+  const of_paths = (key: QueryKey): boolean => {
+    const path = key[0]
+    return typeof path === 'string' && paths.some((prefix) => path.startsWith(prefix))
+  }
+  await Promise.all([
+    queries.resetQueries({ predicate: (query) => of_paths(query.queryKey) && isLong(query) }),
+    queries.invalidateQueries({ predicate: (query) => of_paths(query.queryKey) && !isLong(query) }),
+  ])
   acceptNews()
 }

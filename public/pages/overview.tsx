@@ -284,7 +284,7 @@ function LastDays({ summary }: { summary: Summary }) {
           {
             label: 'Failed both checks',
             value: compact(summary.fail),
-            small: percent(share(summary.fail, summary.messages)),
+            ...(summary.messages > 0 ? { small: percent(share(summary.fail, summary.messages)) } : {}),
             note: 'neither DKIM nor SPF aligned',
           },
           {
@@ -292,7 +292,7 @@ function LastDays({ summary }: { summary: Summary }) {
             value: percent(share(summary.pass, summary.messages)),
             note: `${compact(summary.pass)} messages passed`,
           },
-          { label: 'Domains reported', value: count(summary.domains), note: 'seen by at least one receiver' },
+          { label: 'Domains', value: count(summary.domains), note: 'in this organisation' },
           {
             label: 'Unassigned',
             value: count(summary.unassigned_reports),

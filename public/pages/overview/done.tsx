@@ -141,5 +141,5 @@ function targetName(entry: AuditEntry): string {
 function Outcome({ outcome }: { outcome: string }) {
   if (outcome === 'success' || outcome === 'ok') return <State kind="pass">done</State>
   if (outcome === 'denied') return <State kind="warn">refused</State>
-  return <State kind="fail">{outcome}</State>
+  return <State kind="fail">{outcome === 'failure' ? 'failed' : outcome}</State>
 }
