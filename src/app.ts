@@ -8,6 +8,8 @@ import { createRaiser } from './alerts/raise.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import { createAlerts } from './alerts/service.ts'
 import { createAlertStore } from './alerts/store.ts'
+import { createWatch } from './alerts/watch.ts'
+import { createWatchStore } from './alerts/watch.store.ts'
 import { createCheckpointFile } from './audit/checkpoint-file.ts'
 import { createCheckpointStore } from './audit/checkpoint-store.ts'
 import { createCheckpoints } from './audit/checkpoints.ts'
@@ -187,6 +189,7 @@ export async function createApp(ports: AppPorts) {
   const alert_store = createAlertStore(db)
   const raiser = createRaiser({ db, store: alert_store, clock })
   const alerts = createAlerts({ db, store: alert_store, clock })
+  const watch = createWatch({ store: createWatchStore(db), alerts: alert_store, raiser, clock })
 
   const blobs = createBlobs(ports.data_dir, clock)
   const compliance = createCompliance({ db, clock, raiser })
@@ -327,6 +330,7 @@ export async function createApp(ports: AppPorts) {
       reparse,
       alerts,
       raiser,
+      watch,
       compliance,
     },
     denials,

@@ -138,7 +138,7 @@ async function bytesBelow(dir: string): Promise<number> {
 }
 
 /** For this user; null where the system does not say. */
-async function freeBytes(dir: string): Promise<number | null> {
+export async function freeBytes(dir: string): Promise<number | null> {
   const found = await statfs(dir).catch(() => null)
   return found === null ? null : found.bavail * found.bsize
 }

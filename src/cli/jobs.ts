@@ -1,4 +1,5 @@
 /** What happens by the clock. Each job is whole in itself and can run again without harm. */
+import { alertJobs } from '../alerts/jobs.ts'
 import type { App } from '../app.ts'
 import type { Backups } from '../db/backup.ts'
 import type { OpenedDb } from '../db/open.ts'
@@ -6,6 +7,7 @@ import { createHousekeeping } from '../jobs/housekeeping.ts'
 import type { Scheduler } from '../jobs/scheduler.ts'
 import { systemActor } from '../lib/actors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { freeBytes } from './instance.ts'
 
 export interface JobDeps {
   scheduler: Scheduler
@@ -13,10 +15,13 @@ export interface JobDeps {
   db: OpenedDb
   backups: Backups
   clock: Clock
+  data_dir: string
 }
 
-export function registerJobs({ scheduler, app, db, backups }: JobDeps): void {
+export function registerJobs({ scheduler, app, db, backups, data_dir }: JobDeps): void {
   const housekeeping = createHousekeeping(db)
+  for (const job of alertJobs({ ...app.services, freeBytes: () => freeBytes(data_dir) }))
+    scheduler.register(job)
   const { domains, maintenance } = app.services
   scheduler.register({
     name: 'backup',

@@ -12,7 +12,8 @@ import { createBackups } from '../db/backup.ts'
 import { openDb, type OpenedDb } from '../db/open.ts'
 import type { LimiterState } from '../http/rate-limit.ts'
 import { createScheduler, type Scheduler } from '../jobs/scheduler.ts'
-import { MINUTE_MS, systemClock } from '../lib/clock.ts'
+import { wakeOnCommit } from '../jobs/wake.ts'
+import { MINUTE_MS, SECOND_MS, systemClock } from '../lib/clock.ts'
 import { parseCidr } from '../lib/ip.ts'
 import { createLog, type Log } from '../lib/log.ts'
 import { createResolver, type DnsResolver, type ResolverOptions } from '../net/dns.ts'
@@ -117,7 +118,15 @@ export async function openProduct(
     }),
   })
   countCommits(db, app)
-  registerJobs({ scheduler, app, db, backups, clock })
+  registerJobs({ scheduler, app, db, backups, clock, data_dir })
+  const stopWaking = wakeOnCommit(db, log, [
+    {
+      name: 'compliance',
+      actions: ['reports.upload', 'reports.import', 'domains.create'],
+      every_ms: SECOND_MS,
+      run: app.services.compliance.evaluate,
+    },
+  ])
   loadLimits(data_dir, app, log)
   const chores = startChores(app, log)
   let closed = false
@@ -141,6 +150,7 @@ export async function openProduct(
       if (closed) return
       closed = true
       clearInterval(chores)
+      await stopWaking()
       await scheduler.close()
       saveLimits(data_dir, app)
       await pool.close()

@@ -88,6 +88,12 @@ export const SILENCE_MS_MAX = 90 * 24 * 3_600_000
 /** Entries of its history that an alert shows; the newest. */
 export const ALERT_HISTORY_MAX = 100
 export const ALERT_NOTE_CHARS_MAX = 2000
+/** Reports come a day after the day they cover; two more may be missing before it is worth a word. */
+export const REPORTS_STOPPED_AFTER_MS = 4 * 24 * 3_600_000
+/** So many refused files within a day are a fault of something, not of a file. */
+export const REFUSED_FILES_A_DAY_ALERT = 10
+export const DISK_LOW_BYTES = 2_000_000_000
+export const DISK_CRITICAL_BYTES = 500_000_000
 
 // --- Webhooks (the contract's numbers, and what keeps one receiver from delaying another) -------------------------
 export const WEBHOOKS_PER_TENANT_MAX = 20
