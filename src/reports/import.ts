@@ -106,6 +106,7 @@ export async function importFiles(
   }
   await Promise.all(under_way)
   await run.finish()
+  summary.folds.sort((a, b) => (a.file < b.file ? -1 : 1))
   summary.seconds = Math.round(monotonic() - started) / 1000
   return summary
 }

@@ -100,7 +100,15 @@ export function createIngest(ports: IngestPorts): Ingest {
     nextRid: rids.next,
   }
 
+  let begun: Promise<void> | null = null
+  /** Numbers go on where they ended, also when the clock was set back meanwhile. */
+  const begin = async (): Promise<void> => {
+    const [last] = await ports.db.query<{ rid: number | null }>('SELECT max(rid) AS rid FROM reports')
+    rids.atLeast(last?.rid ?? 0)
+  }
+
   const readFile = async (actor: Actor, file: IncomingFile): Promise<LandingFile> => {
+    await (begun ??= begin())
     const blob = await blobOf(file)
     const job = {
       kind: 'report' as const,
@@ -183,8 +191,6 @@ export function createIngest(ports: IngestPorts): Ingest {
       return 'revised'
     },
     async recover() {
-      const [last] = await ports.db.query<{ rid: number | null }>('SELECT max(rid) AS rid FROM reports')
-      rids.atLeast(last?.rid ?? 0)
       const left = await ports.db.query<{ rid: number; tenant_id: string }>(
         'SELECT rid, tenant_id FROM report_loads ORDER BY rid',
       )

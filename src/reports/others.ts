@@ -96,8 +96,7 @@ export function createOtherReports({ db, clock, blobs }: { db: Db; clock: Clock;
     /** By end of period, newest first; the position is (date_end, id). */
     async tls(tenant_id: string, filter: OtherFilter, page: OtherPage): Promise<TlsReportDto[]> {
       const { where, params } = conditions(tenant_id, filter, ['org_name', 'domains', 'report_id'])
-      if (filter.from !== undefined) where.push(`date_end >= ${Number(filter.from)}`)
-      if (filter.to !== undefined) where.push(`date_begin < ${Number(filter.to)}`)
+      between(where, params, filter, 'date_end', 'date_begin')
       after(where, params, ['date_end', 'id'], page)
       const rows = await db.query<TlsRow>(
         `SELECT * FROM tls_reports WHERE ${where.join(' AND ')} ORDER BY date_end DESC, id DESC LIMIT ?`,
@@ -117,8 +116,7 @@ export function createOtherReports({ db, clock, blobs }: { db: Db; clock: Clock;
     /** By arrival, newest first; the position is (id). */
     async failures(tenant_id: string, filter: OtherFilter, page: OtherPage): Promise<FailureReportDto[]> {
       const { where, params } = conditions(tenant_id, filter, ['reported_domain', 'source_ip', 'subject'])
-      if (filter.from !== undefined) where.push(`created_at >= ${Number(filter.from)}`)
-      if (filter.to !== undefined) where.push(`created_at < ${Number(filter.to)}`)
+      between(where, params, filter, 'created_at', 'created_at')
       after(where, params, ['id'], page)
       const rows = await db.query<FailureRow>(
         `SELECT * FROM failure_reports WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT ?`,
@@ -140,8 +138,7 @@ export function createOtherReports({ db, clock, blobs }: { db: Db; clock: Clock;
       const { where, params } = conditions(tenant_id, filter, ['file_name', 'code', 'detail'])
       where.push('expires_at > ?')
       params.push(clock.now())
-      if (filter.from !== undefined) where.push(`created_at >= ${Number(filter.from)}`)
-      if (filter.to !== undefined) where.push(`created_at < ${Number(filter.to)}`)
+      between(where, params, filter, 'created_at', 'created_at')
       after(where, params, ['id'], page)
       const rows = await db.query<RejectedRow>(
         `SELECT * FROM rejected_files WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT ?`,
@@ -174,6 +171,17 @@ function conditions(
     params.push(...searched.map(() => like))
   }
   return { where, params }
+}
+
+function between(where: string[], params: SqlValue[], filter: OtherFilter, from: string, to: string): void {
+  if (filter.from !== undefined) {
+    where.push(`${from} >= ?`)
+    params.push(filter.from)
+  }
+  if (filter.to !== undefined) {
+    where.push(`${to} < ?`)
+    params.push(filter.to)
+  }
 }
 
 function after(where: string[], params: SqlValue[], columns: readonly string[], page: OtherPage): void {

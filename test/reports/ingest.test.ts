@@ -135,8 +135,8 @@ describe('a report that was there before', () => {
       const [before] = await send({ rows: first })
       const [outcome] = await send(second)
       expect(outcome!.status).toBe(status as 'created')
-      if (status === 'revision') expect(outcome!.revision_of).toBe(before!.id!)
-      if (status === 'duplicate') expect(outcome!.id).toBe(before!.id!)
+      if (status === 'revision') expect(outcome!.revision_of).toBe(before!.id)
+      if (status === 'duplicate') expect(outcome!.id).toBe(before!.id)
       expect(await count('reports')).toBe(stored)
       const [sum] = await at.db.query<{ m: number }>(
         `SELECT sum(messages) AS m FROM report_days ${OF_DOMAINS}`,
