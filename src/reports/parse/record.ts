@@ -46,7 +46,7 @@ export interface RecordReader {
   read(n: number, raw: RawRecord): { row: DmarcRow } | { skipped: string }
 }
 
-export function createRecordReader(repairs: () => Repairs): RecordReader {
+export function createRecordReader(repairs: Repairs): RecordReader {
   const last = new Map<string, { text: string; value: string }>()
 
   const domain = (field: string, text: string | undefined): string => {
@@ -54,8 +54,8 @@ export function createRecordReader(repairs: () => Repairs): RecordReader {
     const known = last.get(field)
     if (known !== undefined && known.text === text) return known.value
     const read = readDomain(text)
-    if (read.repaired === 'normalised') repairs().add('domain_normalised', `${field} ${quote(text)}`)
-    else if (read.repaired === 'invalid') repairs().add('domain_invalid', `${field} ${quote(text)}`)
+    if (read.repaired === 'normalised') repairs.add('domain_normalised', `${field} ${quote(text)}`)
+    else if (read.repaired === 'invalid') repairs.add('domain_invalid', `${field} ${quote(text)}`)
     else last.set(field, { text, value: read.value })
     return read.value
   }
@@ -69,9 +69,9 @@ export function createRecordReader(repairs: () => Repairs): RecordReader {
   ): T => {
     const { value, found } = vocabulary.read(text ?? '')
     if (found === 'exact') return value
-    if (found === 'empty') repairs().add('field_missing', `${field} is empty, read as ${value}`)
+    if (found === 'empty') repairs.add('field_missing', `${field} is empty, read as ${value}`)
     else {
-      repairs().add(`enum_${found}`, `${field} ${quote(text!)} read as ${value}`)
+      repairs.add(`enum_${found}`, `${field} ${quote(text!)} read as ${value}`)
       const path = at === undefined ? field : field.replace('.', `.${at}.`)
       row.raw ??= {}
       row.raw[path] = text!.slice(0, 64)
@@ -100,11 +100,11 @@ export function createRecordReader(repairs: () => Repairs): RecordReader {
     if (type === null && bare !== null) {
       // Some put the type, some a sentence, directly into <reason>.
       const { value, found } = REASON_TYPE.read(bare)
-      repairs().add('enum_alias', `reason ${quote(bare)} without type`)
+      repairs.add('enum_alias', `reason ${quote(bare)} without type`)
       return found === 'unknown' ? { type: 'other', comment: comment ?? bare } : { type: value, comment }
     }
     if (type === null && comment === null) {
-      repairs().add('field_missing', 'reason is empty')
+      repairs.add('field_missing', 'reason is empty')
       return null
     }
     return { type: choose(row, 'reasons.type', REASON_TYPE, raw[0], i), comment }
@@ -116,12 +116,12 @@ export function createRecordReader(repairs: () => Repairs): RecordReader {
     if (text === 'fail') return false
     const path = `policy_evaluated.${field}`
     if (text === undefined || text === '') {
-      repairs().add('field_missing', `${path} is empty, read as fail`)
+      repairs.add('field_missing', `${path} is empty, read as fail`)
       return false
     }
     const pass = text.toLowerCase() === 'pass'
     const known = pass || text.toLowerCase() === 'fail'
-    repairs().add(
+    repairs.add(
       known ? 'enum_alias' : 'enum_unknown',
       `${path} ${quote(text)} read as ${pass ? 'pass' : 'fail'}`,
     )
@@ -139,10 +139,9 @@ export function createRecordReader(repairs: () => Repairs): RecordReader {
       if (ip === null) return { skipped: `source_ip ${quote(ip_text)} is not an address` }
       const count = readCount(count_text)
       if (count.value === null) return { skipped: `count ${quote(count_text)} ${count.why}` }
-      if (ip.repaired === 'leading_zeros') repairs().add('ip_leading_zeros', quote(ip_text))
-      else if (ip.repaired !== null) repairs().add('ip_normalised', quote(ip_text))
-      if (count.changed)
-        repairs().add('count_normalised', `count ${quote(count_text)} read as ${count.value}`)
+      if (ip.repaired === 'leading_zeros') repairs.add('ip_leading_zeros', quote(ip_text))
+      else if (ip.repaired !== null) repairs.add('ip_normalised', quote(ip_text))
+      if (count.changed) repairs.add('count_normalised', `count ${quote(count_text)} read as ${count.value}`)
       return { row: build(n, ip.value, count.value, raw) }
     },
   }
@@ -166,18 +165,18 @@ export function createRecordReader(repairs: () => Repairs): RecordReader {
     row.disposition = choose(row, 'disposition', DISPOSITION, disposition)
     row.dkim_aligned = aligned(row, 'dkim', dkim)
     row.spf_aligned = aligned(row, 'spf', spf)
-    if (row.header_from === '') repairs().add('field_missing', 'header_from is empty')
+    if (row.header_from === '') repairs.add('field_missing', 'header_from is empty')
     for (const [i, reason] of raw.reasons.entries()) {
       const read = readReason(row, reason, i)
       if (read !== null) row.reasons.push(read)
     }
     for (const [i, auth] of raw.dkim_results.entries()) {
       // <dkim/> alone says that there was no signature.
-      if (isBlank(auth)) repairs().add('field_missing', 'dkim of auth_results is empty')
+      if (isBlank(auth)) repairs.add('field_missing', 'dkim of auth_results is empty')
       else row.dkim.push(readDkim(row, auth, i))
     }
     for (const [i, auth] of raw.spf_results.entries()) {
-      if (isBlank(auth)) repairs().add('field_missing', 'spf of auth_results is empty')
+      if (isBlank(auth)) repairs.add('field_missing', 'spf of auth_results is empty')
       else row.spf.push(readSpf(row, auth, i))
     }
     return row
