@@ -51,6 +51,7 @@ import { createKeys } from './keys/service.ts'
 import { createKeyStore } from './keys/store.ts'
 import { keyRoutes } from './keys/routes.ts'
 import type { DnsResolver } from './net/dns.ts'
+import type { Egress } from './net/http.ts'
 import { createBlobs } from './reports/blobs.ts'
 import { domainFigureRoutes, figureRoutes } from './reports/figures.routes.ts'
 import { countIngest } from './reports/counted.ts'
@@ -81,6 +82,9 @@ import { createSessions } from './users/sessions.ts'
 import { createUserStore } from './users/store.ts'
 import { createTickets } from './users/tickets.ts'
 import { type Asset, createStatic } from './web/static.ts'
+import { createWebhookArea } from './webhooks/assembly.ts'
+import { deliveryRoutes } from './webhooks/routes.deliveries.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 export interface AppPorts {
   clock: Clock
@@ -91,6 +95,8 @@ export interface AppPorts {
   checkpoints?: string | null
   pool: SandboxPool
   resolver: DnsResolver
+  /** The way out, to where somebody else says. */
+  egress: Egress
   /** Who announces an address, from the operator's table; null without one. */
   networks: NetworkLookup | null
   /** 32 bytes from `DATA/instance.key`. */
@@ -190,6 +196,10 @@ export async function createApp(ports: AppPorts) {
   const raiser = createRaiser({ db, store: alert_store, clock })
   const alerts = createAlerts({ db, store: alert_store, clock })
   const watch = createWatch({ store: createWatchStore(db), alerts: alert_store, raiser, clock })
+
+  const { egress } = ports
+  const hooks = createWebhookArea({ db, clock, log, keyring, egress, alerts: raiser, denials })
+  const { webhooks, deliveries } = hooks
 
   const blobs = createBlobs(ports.data_dir, clock)
   const compliance = createCompliance({ db, clock, raiser })
@@ -295,6 +305,8 @@ export async function createApp(ports: AppPorts) {
     .use(otherReportRoutes({ guard, others, pager }))
     .use(uploadRoutes({ guard, ingest, tempPath: blobs.tempPath }))
     .use(reportRoutes({ guard, reports, pager, log }))
+    .use(webhookRoutes({ guard, webhooks, pager, clock }))
+    .use(deliveryRoutes({ guard, deliveries, pager }))
     .use(alertRoutes({ guard, alerts, pager }))
     .use(auditRoutes({ guard, audit, pager }))
     .use(auditProofRoutes({ guard, pager, checkpoints }))
@@ -332,6 +344,7 @@ export async function createApp(ports: AppPorts) {
       raiser,
       watch,
       compliance,
+      hooks,
     },
     denials,
     limiter,
@@ -341,9 +354,14 @@ export async function createApp(ports: AppPorts) {
       draining.now = true
       live.close()
     },
+    /** Begins what works by itself. Not for commands that only look. */
+    async start(): Promise<void> {
+      await hooks.start()
+    },
     /** Writes what is only in memory: last uses, counters of refusals. The database stays open. */
     async close(): Promise<void> {
       live.close()
+      await hooks.close()
       await keys.flushUses()
       await denials.flush({ all: true })
       metrics.close()

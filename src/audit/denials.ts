@@ -3,7 +3,8 @@
  *
  * - 403: each one is an entry, 10 a minute per credential and action; the rest of that minute is one counter entry;
  * - 401: one counter entry per address and minute, in the `_system` chain (there is no tenant yet);
- * - 429: one counter entry per credential, limit and minute.
+ * - 429: one counter entry per credential, limit and minute;
+ * - attempts to reach a forbidden address: one counter entry per webhook and minute.
  *
  * Counters live in memory for at most a minute, and there is a bounded number of them: when too many different
  * ones come up within one minute, the further ones share a counter without a name.
@@ -24,6 +25,8 @@ export interface Denials {
     denied: { action: string; code: string; required_scope?: string | undefined },
   ): Promise<void>
   record429(actor: Actor, limited: { scope: 'key' | 'tenant' | 'endpoint'; action: string }): void
+  /** A webhook leads where it must not. */
+  recordEgress(actor: Actor, blocked: { webhook_id: string | null }): void
   /** Writes the counters of minutes that are over; with `all`, also those of the running one. */
   flush(options?: { all: boolean }): Promise<void>
 }
@@ -77,6 +80,9 @@ export function createDenials({ db, clock }: { db: Pick<Db, 'commit'>; clock: Cl
     },
     record429(actor, limited) {
       count(actor, 'auth.rate_limited_count', limited)
+    },
+    recordEgress(actor, { webhook_id }) {
+      count(actor, 'webhooks.blocked_count', { webhook_id })
     },
     async flush({ all } = { all: false }) {
       const minute = Math.floor(clock.now() / MINUTE_MS)

@@ -44,6 +44,14 @@ export function registerJobs({ scheduler, app, db, backups, data_dir }: JobDeps)
     },
   })
   scheduler.register({
+    name: 'deliveries',
+    schedule: '7 * * * *',
+    async run({ signal }) {
+      await app.services.hooks.webhooks.promoteDue()
+      return app.services.hooks.sweeper.retain(signal)
+    },
+  })
+  scheduler.register({
     name: 'checkpoints',
     schedule: '* * * * *',
     run: () => app.services.checkpoints.round(),

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, hostname } from 'node:os'
 import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
 import { type App, createApp } from '../app.ts'
 import type { Config, SettingView } from '../config.ts'
 import { createBackups } from '../db/backup.ts'
@@ -17,6 +18,9 @@ import { MINUTE_MS, SECOND_MS, systemClock } from '../lib/clock.ts'
 import { parseCidr } from '../lib/ip.ts'
 import { createLog, type Log } from '../lib/log.ts'
 import { createResolver, type DnsResolver, type ResolverOptions } from '../net/dns.ts'
+import { createEgressPolicy } from '../net/egress-policy.ts'
+import { createEgress, type Egress } from '../net/http.ts'
+import { createLookup } from '../net/lookup.ts'
 import type { TlsSource } from '../net/tls.ts'
 import { createSandboxPool } from '../sandbox/pool.ts'
 import { loadAssets } from '../web/assets.ts'
@@ -94,6 +98,7 @@ export async function openProduct(
     checkpoints: config.checkpoints,
     pool,
     resolver,
+    egress: openEgress(config),
     networks: networks === null ? null : (ip) => networks.lookup(ip),
     instance_key: instanceKey(data_dir),
     version: VERSION,
@@ -163,6 +168,24 @@ export async function openProduct(
 function serversOf({ mode, servers }: Config['resolver']): ResolverOptions['servers'] {
   if (mode === 'off') return 'none'
   return mode === 'system' ? 'system' : servers
+}
+
+/** The way out to where tenants say, within what the operator allows. */
+function openEgress(config: Config): Egress {
+  const allow = config.egress_allow.map((text) => parseCidr(text)!)
+  return createEgress({
+    policy: createEgressPolicy({ allow, ports: config.egress_ports }),
+    lookup: createLookup({ servers: serversOf(config.resolver), timeout_ms: DNS_TIMEOUT_MS }),
+    clock: systemClock,
+    authorities: config.ca_file === null ? null : [...rootCertificates, readAuthorities(config.ca_file)],
+  })
+}
+
+function readAuthorities(path: string): string {
+  const text = readFileSync(path, 'utf8')
+  if (!text.includes('-----BEGIN CERTIFICATE-----'))
+    throw new Error(`--ca-file: ${path} holds no certificate`)
+  return text
 }
 
 /** Changes that are told of in one turn of the event loop shared one transaction. */

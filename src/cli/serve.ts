@@ -62,6 +62,7 @@ async function run(context: VerbContext, product: Product, lines: string[]): Pro
     if (setup_link !== null) lines.push(`Set it up with this link, once, within an hour: ${setup_link}`)
     control = await listenControl(config.data, product.dispatch, product.log)
     await product.scheduler.start()
+    await product.app.start()
     const watch = watchCertificate(tls, listener, product)
     await announce(context, product, tls, lines)
     const reason = await stop

@@ -29,6 +29,8 @@ export const TAGS: Readonly<Record<string, string>> = {
   Domains: 'Domains of the tenant, their verification, DMARC record, timeline and sources.',
   Reports: 'DMARC aggregate reports, TLS reports, failure reports: upload, list, export.',
   Alerts: 'What a person must act on.',
+  Webhooks:
+    'Signed deliveries of events to HTTPS endpoints of yours, each with its attempts; what did not arrive can be sent again.',
   Audit: 'Who did what, provably unaltered.',
   Live: 'What changes, as it happens.',
   Me: "The caller's own account.",

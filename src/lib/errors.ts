@@ -32,6 +32,7 @@ export const PROBLEMS = {
   validation_failed: { status: 422, title: 'The request is not valid' },
   idempotency_key_reused: { status: 422, title: 'The key was used for another request' },
   upload_rejected: { status: 422, title: 'Nothing in the upload could be accepted' },
+  webhook_url_blocked: { status: 422, title: 'The URL of the webhook is not allowed' },
   rate_limited: { status: 429, title: 'Rate limit exceeded' },
   login_throttled: { status: 429, title: 'Too many failed attempts' },
   quota_exhausted: { status: 429, title: 'The quota is used up' },

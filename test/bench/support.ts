@@ -9,6 +9,9 @@ import { cliActor } from '../../src/lib/actors.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { createResolver } from '../../src/net/dns.ts'
+import { createEgressPolicy } from '../../src/net/egress-policy.ts'
+import { createEgress } from '../../src/net/http.ts'
+import { createLookup } from '../../src/net/lookup.ts'
 import { createSandboxPool } from '../../src/sandbox/pool.ts'
 
 const SANDBOX = [process.execPath, join(import.meta.dir, '../support/sandbox-child.ts')]
@@ -28,6 +31,12 @@ export async function openBenchApp() {
     data_dir,
     pool,
     resolver: createResolver({ servers: 'none', timeout_ms: 1000 }),
+    egress: createEgress({
+      policy: createEgressPolicy({ allow: [], ports: null }),
+      lookup: createLookup({ servers: 'none', timeout_ms: 1000 }),
+      clock: systemClock,
+      authorities: null,
+    }),
     networks: null,
     instance_key: randomBytes(32),
     version: '0.0.0-bench',

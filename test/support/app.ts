@@ -7,6 +7,9 @@ import { cliActor } from '../../src/lib/actors.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { createResolver } from '../../src/net/dns.ts'
+import { createEgressPolicy } from '../../src/net/egress-policy.ts'
+import { createEgress } from '../../src/net/http.ts'
+import { createLookup } from '../../src/net/lookup.ts'
 import { createSandboxPool } from '../../src/sandbox/pool.ts'
 import type { Plan } from '../../src/lib/principal.ts'
 import { createContract } from './contract.ts'
@@ -35,6 +38,12 @@ export async function openTestApp(over: Partial<AppPorts> = {}) {
     data_dir,
     pool,
     resolver: createResolver({ servers: 'none', timeout_ms: 1000 }),
+    egress: createEgress({
+      policy: createEgressPolicy({ allow: [], ports: null }),
+      lookup: createLookup({ servers: 'none', timeout_ms: 1000 }),
+      clock: systemClock,
+      authorities: null,
+    }),
     networks: null,
     instance_key: randomBytes(32),
     version: '0.0.0-test',
