@@ -111,7 +111,7 @@ function DropBox() {
         <b>Drop files or folders here</b>
         <span>XML, ZIP, GZIP, JSON, or the mail itself (.eml). Up to 25 MB per file, 512 MB unpacked.</span>
       </div>
-      <span className="t3 t12 only-wide">
+      <span className="t3 t12 nw only-wide">
         or paste with <kbd>{navigator.userAgent.includes('Mac') ? '⌘V' : 'Ctrl V'}</kbd>
       </span>
       <Button kind="quiet" reason={reason} onClick={() => folder.current?.click()}>

@@ -1,5 +1,5 @@
 import { DropdownMenu, Popover } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { Glyph, Icon, type IconName } from './icons.tsx'
 import { A } from './link.tsx'
 
@@ -8,8 +8,9 @@ export function Overlays() {
   return <div id="overlays" role="region" aria-label="Menus" />
 }
 
+/** Asked when something opens: inside a modal dialog everything else of the page is inert. */
 function overlays(): HTMLElement | null {
-  return document.getElementById('overlays')
+  return document.querySelector<HTMLElement>('dialog[open]') ?? document.getElementById('overlays')
 }
 
 interface MenuProps {
@@ -23,8 +24,9 @@ interface MenuProps {
 
 /** A menu of things to do. Not modal: the page behind keeps its scroll bar and needs no injected style. */
 export function Menu({ trigger, align = 'end', onClosed, children }: MenuProps) {
+  const [open, setOpen] = useState(false)
   return (
-    <DropdownMenu.Root modal={false}>
+    <DropdownMenu.Root modal={false} open={open} onOpenChange={setOpen}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal container={overlays()}>
         <DropdownMenu.Content

@@ -21,7 +21,10 @@ export function WhatWasDone() {
   const view = useView()
   const asked = view.get('who')
   const who = asked === 'people' || asked === 'system' ? asked : 'all'
-  const answer = useGet<Page<AuditEntry>>('/v1/audit/query', { limit: 60 })
+  const answer = useGet<Page<AuditEntry>>('/v1/audit/query', {
+    limit: 50,
+    fields: 'seq,ts,actor,action,target,outcome,detail',
+  })
   const titles = useGet<Page<{ action: string; title: string }>>('/v1/audit/actions', {}, { poll: false })
   const title_of = new Map((titles.data?.items ?? []).map((item) => [item.action, item.title]))
   const entries = together(answer.data?.items ?? [])

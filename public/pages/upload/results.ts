@@ -91,7 +91,7 @@ function rowsOf(item: UploadItem): ResultRow[] {
   }
   if (item.state === 'failed' || item.result === undefined) {
     return [
-      { ...base, key: String(item.id), kind: 'rejected', about: bytes(item.size), text: item.problem ?? '' },
+      { ...base, key: String(item.id), kind: 'failed', about: bytes(item.size), text: item.problem ?? '' },
     ]
   }
   const several = item.result.reports.length > 1
