@@ -50,11 +50,17 @@ export function createSandboxPool(options: SandboxOptions): SandboxPool {
   const schedule = (): void => {
     while (queue.length > 0) {
       const task = queue[0]!
-      const child = pick(task)
-      if (child === null) return
-      queue.shift()
-      child.give(task)
-      watch()
+      try {
+        const child = pick(task)
+        if (child === null) return
+        queue.shift()
+        child.give(task)
+        watch()
+      } catch (error) {
+        // No child can be started: the next job may have more luck.
+        queue.shift()
+        task.messages.fail(error instanceof Error ? error : new Error('no child', { cause: error }))
+      }
     }
   }
 

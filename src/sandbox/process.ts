@@ -94,9 +94,10 @@ export function startChild(
       memory_bytes_max: limits.memory_bytes,
     }
     try {
-      await child.stdin.write(`${JSON.stringify(line)}\n`)
-      if (job.bytes !== undefined && job.path === undefined && job.bytes.length > 0)
-        await child.stdin.write(job.bytes)
+      const head = Buffer.from(`${JSON.stringify(line)}\n`)
+      const body = job.path === undefined ? job.bytes : undefined
+      // One write: small files are many, and each trip to the pipe costs as much as reading one.
+      await child.stdin.write(body === undefined ? head : Buffer.concat([head, body]))
       await child.stdin.flush()
     } catch {
       // The child is gone; its end is handled where it is noticed.

@@ -135,6 +135,13 @@ describe('the pool', () => {
       expect(await codeOf(collect(pool.run(job(report()))))).toBe('shutting_down')
     })
   })
+
+  test('says so when no child can be started', async () => {
+    const pool = createSandboxPool({ command: ['/nonexistent/wardpost'], size: 1, clock: systemClock })
+    expect(await codeOf(collect(pool.run(job(report()))))).toBe('ENOENT')
+    expect(pool.stats()).toMatchObject({ children: 0, queued: 0 })
+    await pool.close()
+  })
 })
 
 describe('a child that misbehaves', () => {
