@@ -160,18 +160,7 @@ function AuditLog() {
   const verifying = view.get('verify') !== undefined
   return (
     <>
-      <PageHead
-        title="Audit"
-        lead={LEAD}
-        actions={
-          <>
-            <ExportMenu view={view} />
-            <Button kind="primary" icon="audit" onClick={() => view.set({ verify: '1' })}>
-              Verify range
-            </Button>
-          </>
-        }
-      />
+      <PageHead title="Audit" lead={LEAD} actions={<Actions view={view} />} />
       {result !== undefined && (
         <div className="padx">
           <VerifyPanel result={result} onClose={() => setResult(undefined)} />
@@ -202,23 +191,7 @@ function AuditLog() {
           rowName={(row) => `Entry ${row.seq}`}
           href={(row) => view.at(`/audit/${row.seq}`)}
           current={seq}
-          empty={
-            <Empty
-              kind="match"
-              title="No entry matches"
-              action={
-                <Button
-                  onClick={() =>
-                    view.set(Object.fromEntries([...FILTER_NAMES, 'q'].map((name) => [name, undefined])))
-                  }
-                >
-                  Clear filters
-                </Button>
-              }
-            >
-              Entries are never deleted: with fewer filters they are still there.
-            </Empty>
-          }
+          empty={<NoEntries view={view} />}
         />
       </Split>
       {verifying && (
@@ -233,6 +206,30 @@ function AuditLog() {
         />
       )}
     </>
+  )
+}
+
+function Actions({ view }: { view: View }) {
+  return (
+    <>
+      <ExportMenu view={view} />
+      <Button kind="primary" icon="audit" onClick={() => view.set({ verify: '1' })}>
+        Verify range
+      </Button>
+    </>
+  )
+}
+
+function NoEntries({ view }: { view: View }) {
+  const none = Object.fromEntries([...FILTER_NAMES, 'q'].map((name) => [name, undefined]))
+  return (
+    <Empty
+      kind="match"
+      title="No entry matches"
+      action={<Button onClick={() => view.set(none)}>Clear filters</Button>}
+    >
+      Entries are never deleted: with fewer filters they are still there.
+    </Empty>
   )
 }
 

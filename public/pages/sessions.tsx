@@ -80,24 +80,28 @@ function TenantSessions() {
           empty={<p className="pad t13 t2">Nobody is signed in.</p>}
         />
       </div>
-      {ending !== undefined && (
-        <ConfirmDialog
-          open
-          title={`End the session of ${ending.user_name}?`}
-          confirmLabel="End session"
-          onClose={() => setEnding(undefined)}
-          onConfirm={async () => {
-            await api.delete(`/v1/settings/sessions/${ending.id}`)
-            notify({ kind: 'pass', text: `The session of ${ending.user_name} has ended` })
-            await refresh('/v1/settings/sessions', '/v1/me/sessions')
-          }}
-        >
-          <p>
-            {agentName(ending.user_agent)} at <span className="mono">{ending.ip}</span> is signed out at once.
-            {` ${ending.user_name}`} can sign in again; to keep somebody out, remove them from the users.
-          </p>
-        </ConfirmDialog>
-      )}
+      {ending !== undefined && <EndSession session={ending} onClose={() => setEnding(undefined)} />}
     </Panel>
+  )
+}
+
+function EndSession({ session, onClose }: { session: TenantSession; onClose: () => void }) {
+  return (
+    <ConfirmDialog
+      open
+      title={`End the session of ${session.user_name}?`}
+      confirmLabel="End session"
+      onClose={onClose}
+      onConfirm={async () => {
+        await api.delete(`/v1/settings/sessions/${session.id}`)
+        notify({ kind: 'pass', text: `The session of ${session.user_name} has ended` })
+        await refresh('/v1/settings/sessions', '/v1/me/sessions')
+      }}
+    >
+      <p>
+        {agentName(session.user_agent)} at <span className="mono">{session.ip}</span> is signed out at once.
+        {` ${session.user_name}`} can sign in again; to keep somebody out, remove them from the users.
+      </p>
+    </ConfirmDialog>
   )
 }

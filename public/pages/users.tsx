@@ -6,7 +6,7 @@ import { refresh, useList } from '../lib/query.ts'
 import { useTitle } from '../lib/view.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Menu, MenuItem } from '../ui/menu.tsx'
-import { Empty } from '../ui/notice.tsx'
+import { Empty, Notice } from '../ui/notice.tsx'
 import { PageHead, Panel } from '../ui/panel.tsx'
 import { State, Tag } from '../ui/state.tsx'
 import { Table } from '../ui/table.tsx'
@@ -65,29 +65,31 @@ const MEMBER_COLUMNS: readonly Column<User>[] = [
 
 type Asking = { what: 'role' | 'remove' | 'reset'; user: User }
 
-/** /settings/users: members of the tenant, invitations, and what each role may do. */
-export function UsersPage() {
-  const me = useMe()
-  const can = useCan()
-  const users = useList<User>(USERS)
-  const [inviting, setInviting] = useState(false)
-  const [asking, setAsking] = useState<Asking>()
-  const [link, setLink] = useState<OneTimeLink>()
-  const { reason } = can('settings:write')
-  useTitle('Users')
-  const done = () => setAsking(undefined)
-  const columns: readonly Column<User>[] = [
+function memberColumns(reason: string | undefined, ask: (asking: Asking) => void): readonly Column<User>[] {
+  return [
     ...MEMBER_COLUMNS,
     {
       key: 'act',
       title: 'Actions',
       fixed: true,
       num: true,
-      cell: (row) => (
-        <MemberMenu user={row} reason={reason} onChoose={(what) => setAsking({ what, user: row })} />
-      ),
+      cell: (row) => <MemberMenu user={row} reason={reason} onChoose={(what) => ask({ what, user: row })} />,
     },
   ]
+}
+
+/** /settings/users: members of the tenant, invitations, and what each role may do. */
+export function UsersPage() {
+  const me = useMe()
+  const can = useCan()
+  const read = can('settings:read')
+  const users = useList<User>(USERS, {}, { enabled: read.allowed })
+  const [inviting, setInviting] = useState(false)
+  const [asking, setAsking] = useState<Asking>()
+  const [link, setLink] = useState<OneTimeLink>()
+  const { reason } = can('settings:write')
+  useTitle('Users')
+  const columns = memberColumns(reason, setAsking)
   return (
     <>
       <PageHead
@@ -100,21 +102,27 @@ export function UsersPage() {
         }
       />
       <div className="stack">
-        <Panel title="Members">
-          <div className="list">
-            <Table
-              name="users"
-              caption="Members"
-              columns={columns}
-              list={users}
-              two
-              rowId={(row) => row.id}
-              rowName={(row) => row.name}
-              empty={<p className="pad t13 t2">No members.</p>}
-            />
-          </div>
-        </Panel>
-        <InvitesPanel reason={reason} onInvite={() => setInviting(true)} />
+        {read.allowed ? (
+          <>
+            <Panel title="Members">
+              <div className="list">
+                <Table
+                  name="users"
+                  caption="Members"
+                  columns={columns}
+                  list={users}
+                  two
+                  rowId={(row) => row.id}
+                  rowName={(row) => row.name}
+                  empty={<p className="pad t13 t2">No members.</p>}
+                />
+              </div>
+            </Panel>
+            <InvitesPanel reason={reason} onInvite={() => setInviting(true)} />
+          </>
+        ) : (
+          <Notice>The users are not shown: {read.reason}.</Notice>
+        )}
         <RolesPanel />
       </div>
       {inviting && (
@@ -126,12 +134,20 @@ export function UsersPage() {
           }}
         />
       )}
-      {asking?.what === 'role' && <RoleDialog user={asking.user} onClose={done} />}
-      {asking?.what === 'remove' && <RemoveDialog user={asking.user} onClose={done} />}
-      {asking?.what === 'reset' && <ResetDialog user={asking.user} onClose={done} onMade={setLink} />}
+      {asking !== undefined && (
+        <MemberDialog {...asking} onClose={() => setAsking(undefined)} onMade={setLink} />
+      )}
       {link !== undefined && <LinkDialog made={link} onClose={() => setLink(undefined)} />}
     </>
   )
+}
+
+type MemberDialogProps = Asking & { onClose: () => void; onMade: (link: OneTimeLink) => void }
+
+function MemberDialog({ what, user, onClose, onMade }: MemberDialogProps) {
+  if (what === 'role') return <RoleDialog user={user} onClose={onClose} />
+  if (what === 'remove') return <RemoveDialog user={user} onClose={onClose} />
+  return <ResetDialog user={user} onClose={onClose} onMade={onMade} />
 }
 
 interface MemberMenuProps {

@@ -18,7 +18,9 @@ interface Enrolment {
 }
 
 type Step =
-  | { at: 'start' | 'renew' | 'disable' }
+  | { at: 'start' }
+  | { at: 'renew' }
+  | { at: 'disable' }
   | { at: 'scan'; enrolment: Enrolment }
   | { at: 'codes'; codes: string[] }
 
@@ -30,7 +32,6 @@ const quiet = () => undefined
 export function SecondFactorPanel() {
   const { user } = useMe()
   const [step, setStep] = useState<Step>()
-  const close = () => setStep(undefined)
   if (user === null) return null
   const low = user.totp_enabled && user.recovery_codes_left < CODES_LOW
   return (
@@ -59,70 +60,75 @@ export function SecondFactorPanel() {
           <Notice kind="high">Few recovery codes are left. Make new ones before the phone is lost.</Notice>
         )}
       </div>
-      {/* Each dialog exists only while it is open, so that passwords and codes do not outlive it. */}
-      {step?.at === 'start' && (
-        <PasswordStep<Enrolment>
-          title="Set up the second factor"
-          path="/v1/me/totp"
-          submit="Continue"
-          onClose={close}
-          onDone={(enrolment) => setStep({ at: 'scan', enrolment })}
-        >
-          Your password first, so that nobody at an unlocked screen can do this.
-        </PasswordStep>
-      )}
-      {step?.at === 'scan' && (
-        <ScanStep
-          enrolment={step.enrolment}
-          onClose={close}
-          onDone={(codes) => {
-            setStep({ at: 'codes', codes })
-            void refreshMe()
-          }}
-        />
-      )}
-      {step?.at === 'renew' && (
-        <PasswordStep<{ recovery_codes: string[] }>
-          title="Make new recovery codes"
-          path="/v1/me/recovery-codes"
-          submit="Make new codes"
-          onClose={close}
-          onDone={({ recovery_codes }) => {
-            setStep({ at: 'codes', codes: recovery_codes })
-            void refreshMe()
-          }}
-        >
-          The codes you have now stop working.
-        </PasswordStep>
-      )}
-      {step?.at === 'disable' && (
-        <PasswordStep
-          title="Turn off the second factor"
-          path="/v1/me/totp/disable"
-          submit="Turn off"
-          onClose={close}
-          onDone={() => {
-            close()
-            notify({ kind: 'pass', text: 'The second factor is off' })
-            void refreshMe()
-          }}
-        >
-          From then on the password alone is enough to sign in as you.
-        </PasswordStep>
-      )}
-      {step?.at === 'codes' && (
-        <SecretDialog
-          open
-          multiline
-          title="Save these recovery codes now"
-          label="Recovery codes, each works once"
-          secret={step.codes.join('\n')}
-          onSaved={close}
-        >
-          <p className="t2 t13">Without the phone, one of them takes the place of the six digits.</p>
-        </SecretDialog>
-      )}
+      {step !== undefined && <StepDialog step={step} go={setStep} />}
     </Panel>
+  )
+}
+
+/** Each dialog exists only while it is open, so that passwords and codes do not outlive it. */
+function StepDialog({ step, go }: { step: Step; go: (step: Step | undefined) => void }) {
+  const close = () => go(undefined)
+  const show = (codes: string[]) => {
+    go({ at: 'codes', codes })
+    void refreshMe()
+  }
+  if (step.at === 'start') {
+    return (
+      <PasswordStep<Enrolment>
+        title="Set up the second factor"
+        path="/v1/me/totp"
+        submit="Continue"
+        onClose={close}
+        onDone={(enrolment) => go({ at: 'scan', enrolment })}
+      >
+        Your password first, so that nobody at an unlocked screen can do this.
+      </PasswordStep>
+    )
+  }
+  if (step.at === 'scan') return <ScanStep enrolment={step.enrolment} onClose={close} onDone={show} />
+  if (step.at === 'renew') {
+    return (
+      <PasswordStep<{ recovery_codes: string[] }>
+        title="Make new recovery codes"
+        path="/v1/me/recovery-codes"
+        submit="Make new codes"
+        onClose={close}
+        onDone={({ recovery_codes }) => show(recovery_codes)}
+      >
+        The codes you have now stop working.
+      </PasswordStep>
+    )
+  }
+  if (step.at === 'disable') return <DisableStep onClose={close} />
+  return (
+    <SecretDialog
+      open
+      multiline
+      title="Save these recovery codes now"
+      label="Recovery codes, each works once"
+      secret={step.codes.join('\n')}
+      onSaved={close}
+    >
+      <p className="t2 t13">Without the phone, one of them takes the place of the six digits.</p>
+    </SecretDialog>
+  )
+}
+
+function DisableStep({ onClose }: { onClose: () => void }) {
+  return (
+    <PasswordStep
+      title="Turn off the second factor"
+      path="/v1/me/totp/disable"
+      submit="Turn off"
+      onClose={onClose}
+      onDone={() => {
+        onClose()
+        notify({ kind: 'pass', text: 'The second factor is off' })
+        void refreshMe()
+      }}
+    >
+      From then on the password alone is enough to sign in as you.
+    </PasswordStep>
   )
 }
 

@@ -67,26 +67,39 @@ export function Contents({ chapters, groups, current, onFollow }: Props) {
         </ul>
       )}
       {found.map((group) => (
-        <div key={group.tag}>
-          <h2 id={`tag-${group.tag}`}>{group.tag}</h2>
-          <ul aria-labelledby={`tag-${group.tag}`}>
-            {group.operations.map((operation) => (
-              <li key={operation.id}>
-                <a
-                  href={`#${operation.id}`}
-                  aria-current={current === operation.id ? 'page' : undefined}
-                  title={`${operation.method} ${operation.path}`}
-                  onClick={onFollow}
-                >
-                  <span className={methodClass(operation.method)}>{operation.method}</span>
-                  <span className="cut">{operation.summary}</span>
-                </a>
-              </li>
-            ))}
-          </ul>
-        </div>
+        <GroupLinks key={group.tag} group={group} current={current} onFollow={onFollow} />
       ))}
       {total === 0 ? <p className="doc-nav__e">No operation holds “{text}”.</p> : null}
     </nav>
+  )
+}
+
+interface GroupProps {
+  group: Group
+  current: string
+  onFollow: () => void
+}
+
+function GroupLinks({ group, current, onFollow }: GroupProps) {
+  const id = `tag-${group.tag.replaceAll(/\W+/g, '-')}`
+  return (
+    <div>
+      <h2 id={id}>{group.tag}</h2>
+      <ul aria-labelledby={id}>
+        {group.operations.map((operation) => (
+          <li key={operation.id}>
+            <a
+              href={`#${operation.id}`}
+              aria-current={current === operation.id ? 'page' : undefined}
+              title={`${operation.method} ${operation.path}`}
+              onClick={onFollow}
+            >
+              <span className={methodClass(operation.method)}>{operation.method}</span>
+              <span className="cut">{operation.summary}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import type { FormEvent } from 'react'
 import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icons.tsx'
-import type { Obj, Operation } from './model.ts'
+import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
+import type { Obj, Operation, Parameter } from './model.ts'
 import { bodyExample } from './operation.tsx'
 import { isUpload, requestInit, requestPath } from './request.ts'
 import type { Draft } from './request.ts'
@@ -63,18 +63,15 @@ export function TryIt({ operation, document }: { operation: Operation; document:
         </span>
       </summary>
       <form className="pad col g16" onSubmit={(event) => void send(event)}>
-        <div className="field">
-          <label htmlFor="try-key">API key</label>
-          <input
-            id="try-key"
-            className="in mono"
-            value={draft.key}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={(event) => setDraft({ ...draft, key: event.target.value.trim() })}
-          />
-          <span className="hint">Empty: the session of this browser. The key stays on this page.</span>
-        </div>
+        <TextField
+          label="API key"
+          mono
+          autoComplete="off"
+          spellCheck={false}
+          hint="Empty: the session of this browser. The key stays on this page."
+          value={draft.key}
+          onText={(key) => setDraft({ ...draft, key: key.trim() })}
+        />
         <Fields operation={operation} document={document} draft={draft} change={setDraft} />
         <div className="flex wrap">
           <Button type="submit" kind="primary" busy={busy}>
@@ -114,43 +111,17 @@ function Fields({ operation, document, draft, change }: FieldsProps) {
         <div className="doc-try__g">
           {inputs.map((parameter) => {
             const place = parameter.place as 'path' | 'query' | 'header'
-            const id = `try-${place}-${parameter.name}`
             const { values } = readShape(document, parameter.schema)
-            const set = (value: string) =>
-              change({ ...draft, [place]: { ...draft[place], [parameter.name]: value } })
-            const value = draft[place][parameter.name] ?? ''
             return (
-              <div key={id} className="field">
-                <label htmlFor={id}>
-                  <span className="mono">{parameter.name}</span>
-                  {parameter.required ? <span className="t3 t12"> required</span> : null}
-                </label>
-                {values.length > 0 && values.length < 40 ? (
-                  <span className="sel">
-                    <select
-                      id={id}
-                      className="in"
-                      value={value}
-                      onChange={(event) => set(event.target.value)}
-                    >
-                      <option value="">{parameter.required ? 'Choose' : 'Not sent'}</option>
-                      {values.map((entry) => (
-                        <option key={entry}>{entry}</option>
-                      ))}
-                    </select>
-                    <Icon name="down" />
-                  </span>
-                ) : (
-                  <input
-                    id={id}
-                    className="in mono"
-                    value={value}
-                    required={parameter.required}
-                    spellCheck={false}
-                    onChange={(event) => set(event.target.value)}
-                  />
-                )}
-              </div>
+              <ParameterField
+                key={`${place}-${parameter.name}`}
+                parameter={parameter}
+                values={values}
+                value={draft[place][parameter.name] ?? ''}
+                onValue={(value) =>
+                  change({ ...draft, [place]: { ...draft[place], [parameter.name]: value } })
+                }
+              />
             )
           })}
         </div>
@@ -166,19 +137,56 @@ function Fields({ operation, document, draft, change }: FieldsProps) {
           />
         </div>
       ) : (
-        <div className="field">
-          <label htmlFor="try-body">Body</label>
-          <textarea
-            id="try-body"
-            className="in mono"
-            rows={Math.min(16, Math.max(4, draft.body.split('\n').length))}
-            spellCheck={false}
-            value={draft.body}
-            onChange={(event) => change({ ...draft, body: event.target.value })}
-          />
-        </div>
+        <TextArea
+          label="Body"
+          mono
+          rows={Math.min(16, Math.max(4, draft.body.split('\n').length))}
+          spellCheck={false}
+          value={draft.body}
+          onText={(body) => change({ ...draft, body })}
+        />
       )}
     </>
+  )
+}
+
+/** Longer lists of values are typed. */
+const CHOICES_MAX = 40
+
+interface ParameterFieldProps {
+  parameter: Parameter
+  values: readonly string[]
+  value: string
+  onValue: (value: string) => void
+}
+
+function ParameterField({ parameter, values, value, onValue }: ParameterFieldProps) {
+  const label = (
+    <>
+      <span className="mono">{parameter.name}</span>
+      {parameter.required ? <span className="t3 t12"> required</span> : null}
+    </>
+  )
+  if (values.length === 0 || values.length > CHOICES_MAX) {
+    return (
+      <TextField
+        label={label}
+        mono
+        required={parameter.required}
+        spellCheck={false}
+        value={value}
+        onText={onValue}
+      />
+    )
+  }
+  const none = { value: '', label: parameter.required ? 'Choose' : 'Not sent' }
+  return (
+    <SelectField
+      label={label}
+      value={value}
+      options={[none, ...values.map((entry) => ({ value: entry, label: entry }))]}
+      onValue={onValue}
+    />
   )
 }
 

@@ -25,6 +25,31 @@ const PLANS = [
 ] as const
 const quiet = () => undefined
 
+const COLUMNS: readonly Column<Tenant>[] = [
+  {
+    key: 'name',
+    title: 'Organisation',
+    fixed: true,
+    cell: (row) => (
+      <>
+        <span className="med">{row.name}</span>
+        <span className="sub mono">{row.id}</span>
+      </>
+    ),
+  },
+  { key: 'plan', title: 'Plan', cell: (row) => row.plan.slice(0, 1).toUpperCase() + row.plan.slice(1) },
+  {
+    key: 'status',
+    title: 'Status',
+    priority: 1,
+    cell: (row) =>
+      row.status === 'active' ? <State kind="pass">Active</State> : <State kind="warn">Read-only</State>,
+  },
+  { key: 'users', title: 'Users', num: true, priority: 3, cell: (row) => count(row.users) },
+  { key: 'domains', title: 'Domains', num: true, priority: 2, cell: (row) => count(row.domains) },
+  { key: 'since', title: 'Since', priority: 4, cell: (row) => <Time at={row.created_at} /> },
+]
+
 /** The organisations on this installation. */
 export function InstanceTenants() {
   const list = useList<Tenant>(PATH)
@@ -32,28 +57,7 @@ export function InstanceTenants() {
   const [suspending, setSuspending] = useState<Tenant>()
   const [link, setLink] = useState<OneTimeLink>()
   const columns: readonly Column<Tenant>[] = [
-    {
-      key: 'name',
-      title: 'Organisation',
-      fixed: true,
-      cell: (row) => (
-        <>
-          <span className="med">{row.name}</span>
-          <span className="sub mono">{row.id}</span>
-        </>
-      ),
-    },
-    { key: 'plan', title: 'Plan', cell: (row) => row.plan.slice(0, 1).toUpperCase() + row.plan.slice(1) },
-    {
-      key: 'status',
-      title: 'Status',
-      priority: 1,
-      cell: (row) =>
-        row.status === 'active' ? <State kind="pass">Active</State> : <State kind="warn">Read-only</State>,
-    },
-    { key: 'users', title: 'Users', num: true, priority: 3, cell: (row) => count(row.users) },
-    { key: 'domains', title: 'Domains', num: true, priority: 2, cell: (row) => count(row.domains) },
-    { key: 'since', title: 'Since', priority: 4, cell: (row) => <Time at={row.created_at} /> },
+    ...COLUMNS,
     {
       key: 'act',
       title: 'Actions',

@@ -49,6 +49,37 @@ function expiryTime({ expiry, day }: Form): string | undefined {
   return expiry === 'date' ? day : new Date(nowMs() + Number(expiry) * DAY_MS).toISOString()
 }
 
+interface ExpiryProps {
+  form: Form
+  change: (patch: Partial<Form>) => void
+  error: string | undefined
+}
+
+function ExpiryFields({ form, change, error }: ExpiryProps) {
+  const dated = form.expiry === 'date'
+  return (
+    <div className="grid grid-2">
+      <SelectField
+        label="Expires"
+        value={form.expiry}
+        options={EXPIRIES}
+        onValue={(expiry) => change({ expiry })}
+        error={dated ? undefined : error}
+      />
+      {dated && (
+        <TextField
+          label="Day, UTC"
+          type="date"
+          min={isoDay(nowMs() + DAY_MS)}
+          value={form.day}
+          onText={(day) => change({ day })}
+          error={error}
+        />
+      )}
+    </div>
+  )
+}
+
 /** Name, scopes, expiry, networks; then the key itself, once. */
 export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: NewKey) => void }) {
   const me = useMe()
@@ -102,25 +133,7 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
         onChange={(chosen) => change({ scopes: chosen })}
         error={fieldError(create.error, 'scopes')}
       />
-      <div className="grid grid-2">
-        <SelectField
-          label="Expires"
-          value={form.expiry}
-          options={EXPIRIES}
-          onValue={(expiry) => change({ expiry })}
-          error={form.expiry === 'date' ? undefined : fieldError(create.error, 'expires_at')}
-        />
-        {form.expiry === 'date' ? (
-          <TextField
-            label="Day, UTC"
-            type="date"
-            min={isoDay(nowMs() + DAY_MS)}
-            value={form.day}
-            onText={(day) => change({ day })}
-            error={fieldError(create.error, 'expires_at')}
-          />
-        ) : null}
-      </div>
+      <ExpiryFields form={form} change={change} error={fieldError(create.error, 'expires_at')} />
       <TextArea
         label="Allowed networks"
         hint="One CIDR a line, for example 192.0.2.0/24. Empty: from anywhere"

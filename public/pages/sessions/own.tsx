@@ -107,19 +107,25 @@ export function OwnSessionsPanel() {
           empty={<p className="pad t13 t2">No session.</p>}
         />
       </div>
-      <ConfirmDialog
-        open={asking}
-        title="End all other sessions?"
-        confirmLabel="End the others"
-        onClose={() => setAsking(false)}
-        onConfirm={async () => {
-          await api.delete('/v1/me/sessions')
-          notify({ kind: 'pass', text: 'All other sessions have ended' })
-          await refresh('/v1/me/sessions')
-        }}
-      >
-        <p>Every other browser that is signed in as you must sign in again. This one stays.</p>
-      </ConfirmDialog>
+      <EndOthers open={asking} onClose={() => setAsking(false)} />
     </Panel>
+  )
+}
+
+function EndOthers({ open, onClose }: { open: boolean; onClose: () => void }) {
+  return (
+    <ConfirmDialog
+      open={open}
+      title="End all other sessions?"
+      confirmLabel="End the others"
+      onClose={onClose}
+      onConfirm={async () => {
+        await api.delete('/v1/me/sessions')
+        notify({ kind: 'pass', text: 'All other sessions have ended' })
+        await refresh('/v1/me/sessions')
+      }}
+    >
+      <p>Every other browser that is signed in as you must sign in again. This one stays.</p>
+    </ConfirmDialog>
   )
 }
