@@ -22,7 +22,7 @@ export type BlobInput =
 export interface Blobs {
   /** A fresh name under `DATA/tmp`. */
   tempPath(): string
-  /** Puts files in their place, durable when it resolves. Those that are there already cost one look. */
+  /** Puts files in their place, durable when it resolves. */
   keep(tenant_id: string, inputs: readonly BlobInput[]): Promise<void>
   /** The size in bytes, or null when it is not there. */
   size(tenant_id: string, sha256: string): Promise<number | null>
@@ -56,22 +56,22 @@ export function createBlobs(data_dir: string, clock: Clock): Blobs {
       if (inputs.length === 0) return
       const dir = await dirOf(tenant_id)
       const known = new Set<string>()
-      let placed = false
       const place = async (input: BlobInput): Promise<void> => {
-        if (await exists(join(dir, input.sha256))) return
+        const target = join(dir, input.sha256)
+        if ('bytes' in input && (await createSynced(target, input.bytes))) return
+        // There already, perhaps cut off by a crash: the same content, whole, takes its place in one step.
         const temp = tempPath()
-        if ('bytes' in input) await writeSynced(temp, input.bytes)
+        if ('bytes' in input) await createSynced(temp, input.bytes)
         else {
           await (input.owned ? rename(input.path, temp) : copyFile(input.path, temp))
           await syncFile(temp)
         }
-        await rename(temp, join(dir, input.sha256))
-        placed = true
+        await rename(temp, target)
       }
       const distinct = inputs.filter(({ sha256 }) => !known.has(sha256) && known.add(sha256))
       await inParallel(distinct, 32, place)
       // The names too must survive a power cut.
-      if (placed) await syncFile(dir)
+      await syncFile(dir)
     },
     async size(tenant_id, sha256) {
       return await stat(path(tenant_id, sha256)).then(
@@ -118,15 +118,15 @@ export async function inParallel<T>(
   await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker))
 }
 
-async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  )
-}
-
-async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
-  await writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: true })
+/** False when the file is there already. */
+async function createSynced(path: string, bytes: Uint8Array): Promise<boolean> {
+  try {
+    await writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: true })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
 }
 
 async function syncFile(path: string): Promise<void> {

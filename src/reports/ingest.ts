@@ -77,7 +77,7 @@ export interface StoredForReread extends StoredReport {
   policy_json: string
 }
 
-/** A run lands when this much waits. */
+/** A run lands when this much waits: somewhat less than one change takes, for what is being read just then. */
 const PENDING_REPORTS = 128
 const PENDING_RECORDS = 2000
 
@@ -122,10 +122,12 @@ export function createIngest(ports: IngestPorts): Ingest {
 
   const run: Ingest['run'] = (actor, source, action, told) => {
     let pending: LandingFile[] = []
+    let waiting = { reports: 0, records: 0 }
     let landed: Promise<void> = Promise.resolve()
     const land = async (): Promise<void> => {
       const files = pending
       pending = []
+      waiting = { reports: 0, records: 0 }
       if (files.length === 0) return
       try {
         for (const outcome of await landing.land(actor, source, action, files)) told(outcome)
@@ -133,20 +135,14 @@ export function createIngest(ports: IngestPorts): Ingest {
         await Promise.all(files.map(discard))
       }
     }
-    const full = (): boolean => {
-      let reports = 0
-      let records = 0
-      for (const file of pending) {
-        reports += Math.max(1, file.reports.length)
-        for (const report of file.reports) if (report.kind === 'dmarc') records += report.records?.length ?? 0
-      }
-      return reports >= PENDING_REPORTS || records >= PENDING_RECORDS
-    }
     return {
       async add(file) {
         const read = await readFile(actor, file)
         pending.push(read)
-        if (!full()) return
+        waiting.reports += Math.max(1, read.reports.length)
+        for (const report of read.reports)
+          if (report.kind === 'dmarc') waiting.records += report.records?.length ?? 0
+        if (waiting.reports < PENDING_REPORTS && waiting.records < PENDING_RECORDS) return
         landed = landed.then(land)
         await landed
       },

@@ -24,8 +24,8 @@ import { failureInsert, rejectedUpsert, reportInsert, type ReportRow, tlsInsert 
 import { chunksInsert, dropRecords, type ReportRecords, rollupOfStored } from './stored.ts'
 
 /** Longest change in records and reports: bounds how long one commit keeps the others waiting. */
-const BATCH_RECORDS_MAX = 2000
-const BATCH_REPORTS_MAX = 128
+const BATCH_RECORDS_MAX = 5000
+const BATCH_REPORTS_MAX = 160
 /** Ids listed in one audit entry; the counts are always complete. */
 const AUDIT_IDS_MAX = 50
 const ATTEMPTS_MAX = 5

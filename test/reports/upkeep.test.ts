@@ -74,8 +74,11 @@ describe('a folder', () => {
       (progress) => seen.push(progress.done),
     )
     expect(done).toMatchObject({ files: 5, done: 5, created: 3, duplicates: 1, rejected: 1, messages: 3 })
-    expect(done.folds).toMatchObject([
-      { file: 'z-again', status: 'duplicate' },
+    // Several are read at once: which of two equal files came first is not said.
+    const [again, bad] = done.folds
+    expect(['a', 'z-again']).toContain(again!.file)
+    expect([again!.status, bad]).toMatchObject([
+      'duplicate',
       { file: 'z-bad', status: 'rejected', code: 'not_a_report' },
     ])
     expect(seen.at(-1)).toBe(5)
