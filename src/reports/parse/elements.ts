@@ -59,7 +59,7 @@ const STRUCTURAL = [
 export type Slots = (string | undefined)[]
 
 /** The order of the slots. */
-export const METADATA = [
+const METADATA = [
   'version',
   'org_name',
   'email',
@@ -70,7 +70,7 @@ export const METADATA = [
   'begin',
   'end',
 ] as const
-export const POLICY = [
+const POLICY = [
   'domain',
   'p',
   'sp',
@@ -82,7 +82,7 @@ export const POLICY = [
   'testing',
   'discovery_method',
 ] as const
-export const RECORD_FIELDS = [
+const RECORD_FIELDS = [
   'source_ip',
   'count',
   'disposition',
@@ -92,7 +92,7 @@ export const RECORD_FIELDS = [
   'envelope_from',
   'envelope_to',
 ] as const
-export const AUTH = ['domain', 'selector', 'scope', 'result', 'human_result'] as const
+const AUTH = ['domain', 'selector', 'scope', 'result', 'human_result'] as const
 export const REASON = ['type', 'comment'] as const
 export const ERROR_SLOT = METADATA.indexOf('error')
 

@@ -14,30 +14,30 @@ const ORG_CHARS_MAX = 256
 
 /** Texts of the elements; undefined: absent. */
 export interface RawMetadata {
-  version?: string
-  org_name?: string
-  email?: string
-  extra_contact_info?: string
-  report_id?: string
-  begin?: string
-  end?: string
-  generator?: string
+  version: string | undefined
+  org_name: string | undefined
+  email: string | undefined
+  extra_contact_info: string | undefined
+  report_id: string | undefined
+  begin: string | undefined
+  end: string | undefined
+  generator: string | undefined
   errors: string[]
   /** The root's namespace is that of RFC 9990. */
   new_namespace: boolean
 }
 
 export interface RawPolicy {
-  domain?: string
-  p?: string
-  sp?: string
-  np?: string
-  adkim?: string
-  aspf?: string
-  pct?: string
-  fo?: string
-  testing?: string
-  discovery_method?: string
+  domain: string | undefined
+  p: string | undefined
+  sp: string | undefined
+  np: string | undefined
+  adkim: string | undefined
+  aspf: string | undefined
+  pct: string | undefined
+  fo: string | undefined
+  testing: string | undefined
+  discovery_method: string | undefined
 }
 
 export interface MetadataSources {
@@ -151,7 +151,7 @@ function readBound(field: string, text: string | undefined, repairs: Repairs): n
 }
 
 function readPolicy(sources: MetadataSources, repairs: Repairs): DmarcPolicy {
-  const raw = sources.policy ?? {}
+  const raw: Partial<RawPolicy> = sources.policy ?? {}
   const p = choose('p', POLICY, raw.p, repairs)
   if (p === null)
     repairs.add('policy_missing', raw.p ? `p ${quote(raw.p)} read as none` : 'p is absent, read as none')
@@ -205,7 +205,7 @@ function readPct(text: string | undefined, repairs: Repairs): number | null {
   return value
 }
 
-function readPolicyDomain(sources: MetadataSources, raw: RawPolicy, repairs: Repairs): string {
+function readPolicyDomain(sources: MetadataSources, raw: Partial<RawPolicy>, repairs: Repairs): string {
   const stated = readDomain(raw.domain ?? '')
   if (isDomain(stated.value)) {
     if (stated.repaired !== null) repairs.add('domain_normalised', quote(raw.domain!))

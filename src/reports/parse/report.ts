@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { isRefusal, refuse, type Refusal } from '../../lib/refusal.ts'
-import { ERROR_SLOT, METADATA, POLICY, type Slots } from './elements.ts'
+import type { Slots } from './elements.ts'
 import type { Hints } from './hints.ts'
 import { isComplete, readMetadata, type RawMetadata, type RawPolicy } from './metadata.ts'
 import { createRecordReader, type RawRecord } from './record.ts'
@@ -86,10 +86,11 @@ export function beginReport(options: AggregateOptions, attributes: string): Open
       into,
     )
 
-  const announce = (): void => {
+  /** `large`: much will follow, so that what is known already is worth saying. */
+  const announce = (large: boolean): void => {
     announced = true
     let meta: DmarcMeta | null = null
-    if (isComplete(rawMetadata(report.metadata, errors, new_namespace), rawPolicy(report.policy))) {
+    if (large && isComplete(rawMetadata(report.metadata, errors, new_namespace), rawPolicy(report.policy))) {
       // What goes wrong here will do so at the end as well, with all that is known then.
       meta = attempt(() => metadataOf(createRepairs(), ''))
     }
@@ -98,6 +99,7 @@ export function beginReport(options: AggregateOptions, attributes: string): Open
 
   const flush = (): void => {
     if (rows.length === 0) return
+    if (!announced) announce(true)
     const chunk = rows
     const json = packRows(chunk)
     hash.update(json.slice(1, -1)).update(',')
@@ -108,7 +110,7 @@ export function beginReport(options: AggregateOptions, attributes: string): Open
 
   const end = (facts: DocumentFacts | null, several: boolean, outside: Repairs): void => {
     if (report.broken) throw refuse('malformed_xml', 'Parts of the report are missing')
-    if (!announced) announce()
+    if (!announced) announce(false)
     flush()
     const rows_sha256 = hash.digest('hex')
     const own = JSON.stringify([report.metadata, errors, report.policy, rows_sha256])
@@ -139,7 +141,6 @@ export function beginReport(options: AggregateOptions, attributes: string): Open
       if (errors.length < ERRORS_MAX - 1) errors.push(text)
     },
     beginRecord() {
-      if (!announced) announce()
       if (++seen > options.records_max) {
         throw refuse('too_many_records', `More than ${options.records_max} records in a report`)
       }
@@ -177,23 +178,25 @@ export function beginReport(options: AggregateOptions, attributes: string): Open
 }
 
 function rawMetadata(slots: Slots, errors: readonly string[], new_namespace: boolean): RawMetadata {
-  const first = slots[ERROR_SLOT]
+  const [version, org_name, email, extra_contact_info, report_id, generator, error, begin, end] = slots
   return {
-    ...(named(METADATA, slots) as Omit<RawMetadata, 'errors' | 'new_namespace'>),
-    errors: first === undefined || first === '' ? [] : [first, ...errors],
+    version,
+    org_name,
+    email,
+    extra_contact_info,
+    report_id,
+    generator,
+    begin,
+    end,
+    errors: error === undefined || error === '' ? [] : [error, ...errors],
     new_namespace,
   }
 }
 
 function rawPolicy(slots: Slots | null): RawPolicy | null {
-  return slots === null ? null : named(POLICY, slots)
-}
-
-/** Slots as an object; absent ones stay absent. */
-function named(order: readonly string[], slots: Slots): Record<string, string> {
-  const out: Record<string, string> = {}
-  for (const [i, name] of order.entries()) if (slots[i] !== undefined) out[name] = slots[i]
-  return out
+  if (slots === null) return null
+  const [domain, p, sp, np, adkim, aspf, pct, fo, testing, discovery_method] = slots
+  return { domain, p, sp, np, adkim, aspf, pct, fo, testing, discovery_method }
 }
 
 function noTotals(): DmarcTotals {

@@ -7,8 +7,8 @@
  *   done                             always the last one, exactly once
  *
  * Nothing of a report may be made visible before its `end`. XML element order is not reliable (metadata may come
- * after the records, fallbacks are known only at the end), so `report.meta` is null unless the file had metadata
- * and policy before its first record, and even then only `end.meta` is final. `index` counts the reports of one
+ * after the records, fallbacks are known only at the end), so only `end.meta` is final. `report.meta` is there for large
+ * reports alone (more than one chunk of rows) whose metadata stood before the rows. `index` counts the reports of one
  * input from 0. All times are integer milliseconds UTC. Nothing here is trusted text: it comes from strangers,
  * bounded in length (4,096 characters a value) and free of control characters, but never safe as markup or formula.
  */

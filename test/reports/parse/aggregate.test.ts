@@ -71,11 +71,13 @@ describe('a good aggregate report', () => {
     expect(out.repairs).toEqual([])
   })
 
-  test('says its metadata early when it stands before the records, and late when it does not', () => {
-    const early = read(report()).messages[0]
+  test('says its metadata early when it is large and they stand before the records, else late', () => {
+    const records = record().repeat(501)
+    const early = read(report({ records })).messages[0]
     expect(early).toMatchObject({ type: 'report', index: 0, meta: { report_id: 'report-1' } })
-    const swapped = `<feedback>${record()}${POLICY}${/<report_metadata>.*<\/report_metadata>/s.exec(report())![0]}</feedback>`
-    const late = read(swapped)
+    expect(read(report()).messages[0]).toMatchObject({ type: 'report', meta: null })
+    const metadata = /<report_metadata>.*<\/report_metadata>/s.exec(report())![0]
+    const late = read(`<feedback>${records}${POLICY}${metadata}</feedback>`)
     expect(late.messages[0]).toMatchObject({ type: 'report', meta: null })
     expect(late.ends[0]).toMatchObject({
       meta: { report_id: 'report-1', policy: { domain: 'tenant.example' } },
