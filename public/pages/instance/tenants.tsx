@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, fieldError, isAllFields } from '../../lib/api.ts'
-import { DAY_MS, count, nowMs } from '../../lib/format.ts'
+import { DAY_MS, count, nowMs, plural } from '../../lib/format.ts'
 import { refresh, useList } from '../../lib/query.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx'
@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<Tenant>[] = [
     title: 'Status',
     priority: 1,
     cell: (row) =>
-      row.status === 'active' ? <State kind="pass">Active</State> : <State kind="warn">Read-only</State>,
+      row.status === 'active' ? <State kind="pass">Active</State> : <State kind="warn">Suspended</State>,
   },
   { key: 'users', title: 'Users', num: true, priority: 3, cell: (row) => count(row.users) },
   { key: 'domains', title: 'Domains', num: true, priority: 2, cell: (row) => count(row.domains) },
@@ -252,14 +252,14 @@ function SuspendTenant({ tenant, onClose }: { tenant: Tenant; onClose: () => voi
       onClose={onClose}
       onConfirm={async () => {
         await api.patch(`${PATH}/${tenant.id}`, { status: active ? 'suspended' : 'active' })
-        notify({ kind: 'pass', text: active ? `${tenant.name} is read-only` : `${tenant.name} works again` })
+        notify({ kind: 'pass', text: active ? `${tenant.name} is suspended` : `${tenant.name} works again` })
         await refresh(PATH, '/v1/me')
       }}
     >
       <p>
         {active
-          ? `Its ${count(tenant.users)} users and all its keys can read, and change nothing, until you resume it. Nothing is deleted.`
-          : 'Its users and keys can change things again.'}
+          ? `Its ${plural(tenant.users, 'user')} and all its keys are refused until you resume it. Nothing is deleted, and operators still get in.`
+          : 'Its users and keys are let in again.'}
       </p>
     </ConfirmDialog>
   )
