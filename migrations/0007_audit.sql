@@ -29,13 +29,16 @@ CREATE TABLE audit_keys (
   since       INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The lives of this installation: each restore of a backup begins one. Signed, with where every chain stood.
+-- The lives of this installation: each restore of a backup begins one. Signed, with where every chain stood then.
 CREATE TABLE audit_incarnations (
-  n          INTEGER NOT NULL PRIMARY KEY,
+  n          INTEGER NOT NULL,
+  tenant_id  TEXT NOT NULL,
   started_at INTEGER NOT NULL,
   line       TEXT NOT NULL,
-  filed      INTEGER NOT NULL DEFAULT 0 CHECK (filed IN (0, 1))
-) STRICT;
+  filed      INTEGER NOT NULL DEFAULT 0 CHECK (filed IN (0, 1)),
+  PRIMARY KEY (n, tenant_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX audit_incarnations_of_chain ON audit_incarnations (tenant_id, n);
 
 -- Where checkpoints are sent, and how far that got. `settings` is JSON.
 CREATE TABLE audit_anchors (

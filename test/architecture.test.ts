@@ -207,7 +207,7 @@ describe('imports', () => {
     const broken = paths.flatMap((path) =>
       importsOf(path, textOf(path))
         .filter(({ target }) => /^(src|test|migrations|public)\//.test(target))
-        .filter(({ target }) => !texts.has(target) && !/\.(json|sql)$/.test(target))
+        .filter(({ target }) => !texts.has(target) && !/\.(json|sql|py)$/.test(target))
         .map(({ target }) => `${path} imports ${target}`),
     )
     expect(broken).toEqual([])

@@ -77,8 +77,14 @@ export function createCheckpointStore(db: Pick<Db, 'query'>) {
       return row?.line ?? null
     },
 
-    incarnations: () =>
-      db.query<{ n: number; line: string }>('SELECT n, line FROM audit_incarnations ORDER BY n'),
+    /** The lives of a chain, first to last. */
+    incarnations(tenantId: string): Promise<{ n: number; line: string }[]> {
+      return db.query('SELECT n, line FROM audit_incarnations WHERE tenant_id = ? ORDER BY n', [tenantId])
+    },
+
+    /** Of every chain: for the chain of the installation. */
+    allIncarnations: () =>
+      db.query<{ line: string }>('SELECT line FROM audit_incarnations ORDER BY n, tenant_id'),
 
     keys: () => db.query<KeyRow>('SELECT fingerprint, public_key, since FROM audit_keys ORDER BY since'),
 
@@ -92,7 +98,7 @@ export function createCheckpointStore(db: Pick<Db, 'query'>) {
 
     unfiledIncarnations: () =>
       db.query<{ n: number; line: string }>(
-        'SELECT n, line FROM audit_incarnations WHERE filed = 0 ORDER BY n',
+        'SELECT n, line FROM audit_incarnations WHERE filed = 0 ORDER BY n, tenant_id',
       ),
 
     async meta(key: string): Promise<string | null> {
@@ -125,9 +131,13 @@ export function createCheckpointStore(db: Pick<Db, 'query'>) {
       params: [key.fingerprint, key.public_key, key.since],
     }),
 
-    insertIncarnation: (n: number, started_at: number, line: string): RawWrite => ({
-      sql: 'INSERT INTO audit_incarnations (n, started_at, line) VALUES (?, ?, ?)',
-      params: [n, started_at, line],
+    insertIncarnations: (
+      n: number,
+      started_at: number,
+      lines: readonly (readonly [string, string])[],
+    ): RawWrite => ({
+      sql: 'INSERT INTO audit_incarnations (n, tenant_id, started_at, line) VALUES (?, ?, ?, ?)',
+      rows: lines.map(([tenant_id, line]) => [n, tenant_id, started_at, line]),
     }),
 
     deleteMeta: (key: string): RawWrite => ({ sql: 'DELETE FROM meta WHERE key = ?', params: [key] }),

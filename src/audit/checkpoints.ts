@@ -37,9 +37,10 @@ const FILED_AT_ONCE = 500
 export function createCheckpoints({ db, store, clock, signer, file, instance_id }: CheckpointDeps) {
   let incarnation = 1
   let full_at = 0
+  let running: Promise<unknown> = Promise.resolve()
 
   /** Of a chain without entries: the hash that the first will follow. */
-  const headOf = ({ tenant_id, seq, hash }: ChainState): ChainHeadAt => {
+  const headOf = ({ tenant_id, seq, hash }: Pick<ChainState, 'tenant_id' | 'seq' | 'hash'>): ChainHeadAt => {
     return { tenant_id, seq, hash: hex(hash ?? genesisHash(instance_id, tenant_id)) }
   }
 
@@ -88,20 +89,27 @@ export function createCheckpoints({ db, store, clock, signer, file, instance_id 
     const now = clock.now()
     incarnation += 1
     const heads = restore?.heads ?? (await store.states()).map(headOf)
-    const line = signer.sign({
-      kind: 'incarnation',
-      instance_id,
-      incarnation,
-      name,
-      backup: restore?.backup ?? null,
-      backup_at: restore?.created_at ?? null,
-      former_keys,
-      chains: heads,
-      signed_at: now,
-    })
+    const named = heads.some((head) => head.tenant_id === SYSTEM_CHAIN)
+    const all = named ? heads : [...heads, headOf({ tenant_id: SYSTEM_CHAIN, seq: 0, hash: null })]
+    const lines = all.map(({ tenant_id, seq, hash }): [string, string] => [
+      tenant_id,
+      signer.sign({
+        kind: 'incarnation',
+        instance_id,
+        incarnation,
+        tenant_id,
+        seq,
+        hash,
+        name,
+        backup: restore?.backup ?? null,
+        backup_at: restore?.created_at ?? null,
+        former_keys,
+        signed_at: now,
+      }),
+    ])
     await db.commit(systemActor(), {
       writes: [
-        store.insertIncarnation(incarnation, now, line),
+        store.insertIncarnations(incarnation, now, lines),
         store.insertKey({ fingerprint: signer.fingerprint, public_key: signer.public_key, since: now }),
         store.deleteMeta(RESTORE_NOTE),
       ],
@@ -113,11 +121,29 @@ export function createCheckpoints({ db, store, clock, signer, file, instance_id 
     await file.append([await keyLine()])
   }
 
+  async function oneRound(options: { all: boolean }): Promise<string | void> {
+    const states = await store.states()
+    const now = clock.now()
+    const system = states.find((state) => state.tenant_id === SYSTEM_CHAIN)!
+    const others = states.filter((state) => state.tenant_id !== SYSTEM_CHAIN)
+    const full = options.all || now - full_at >= HOUR_MS
+    const due = others.filter((state) => full || state.seq > state.signed_seq)
+    if (due.length > 0 || full || system.seq > system.signed_seq) {
+      const made = due.map((state) => signOne(state))
+      made.push(signOne(system, due.map(headOf)))
+      await note([store.insert(made)])
+      if (full) full_at = now
+      await fileAll()
+      return `${made.length} checkpoints`
+    }
+    await fileAll()
+  }
+
   return {
     /** Once, before anything is signed: which life this is, and whether the key is the one that signed before. */
     async start(): Promise<void> {
       const keys = await store.keys()
-      const lives = await store.incarnations()
+      const lives = await store.incarnations(SYSTEM_CHAIN)
       incarnation = lives.at(-1)?.n ?? 1
       const restored = await store.meta(RESTORE_NOTE)
       const known = keys.some((key) => key.fingerprint === signer.fingerprint)
@@ -135,23 +161,11 @@ export function createCheckpoints({ db, store, clock, signer, file, instance_id 
       }
     },
 
-    /** One round. With `all`, chains without news too. Answers in words what was signed, or nothing. */
-    async round(options: { all: boolean } = { all: false }): Promise<string | void> {
-      const states = await store.states()
-      const now = clock.now()
-      const system = states.find((state) => state.tenant_id === SYSTEM_CHAIN)!
-      const others = states.filter((state) => state.tenant_id !== SYSTEM_CHAIN)
-      const full = options.all || now - full_at >= HOUR_MS
-      const due = others.filter((state) => full || state.seq > state.signed_seq)
-      if (due.length > 0 || full || system.seq > system.signed_seq) {
-        const made = due.map((state) => signOne(state))
-        made.push(signOne(system, due.map(headOf)))
-        await note([store.insert(made)])
-        if (full) full_at = now
-        await fileAll()
-        return `${made.length} checkpoints`
-      }
-      await fileAll()
+    /** One round, after the one that runs. With `all`, chains without news too. Says what was signed, or nothing. */
+    round(options: { all: boolean } = { all: false }): Promise<string | void> {
+      const run = running.then(() => oneRound(options))
+      running = run.catch(() => undefined)
+      return run
     },
 
     async publicKey() {

@@ -74,7 +74,8 @@ export async function judgeEvidence(
 ): Promise<Evidence> {
   const pile = await sort(chain, trust, lines)
   const genuine = judge(pile, new Set(trust.trusted))
-  const lives = pile.lives.filter(genuine).map(({ statement }) => statement)
+  const all = pile.lives.filter(genuine).map(({ statement }) => statement)
+  const lives = all.filter((life) => life.tenant_id === chain.tenant_id)
   const evidence: Evidence = { claims: [], start: null, bad: null, restored: [], others: new Map() }
   // Newest first, so that a genuine one vouches for those before it.
   const checkpoints = pile.checkpoints.sort(
@@ -88,7 +89,7 @@ export async function judgeEvidence(
       evidence.bad = worse(evidence.bad, mine?.seq ?? statement.seq, statement)
       continue
     }
-    if (statement.tenant_id === SYSTEM_CHAIN) keepNewest(evidence.others, statement)
+    if (chain.tenant_id === SYSTEM_CHAIN) keepNewest(evidence.others, statement, all)
     if (mine === null) continue
     if (isOvertaken(lives, statement.incarnation, mine, overtaken)) continue
     evidence.claims.push({
@@ -103,7 +104,7 @@ export async function judgeEvidence(
     if (!genuine(read)) evidence.bad = worse(evidence.bad, read.statement.seq, read.statement)
     else if (read.statement.seq > (evidence.start?.seq ?? 0)) evidence.start = read.statement
   }
-  evidence.restored = lives.map((life) => restoredOf(life, chain.tenant_id, overtaken))
+  evidence.restored = lives.map((life) => restoredOf(life, overtaken))
   return evidence
 }
 
@@ -117,7 +118,8 @@ async function sort(
   const seen = new Set<string>()
   const quoted = JSON.stringify(tenant_id)
   for await (const line of lines) {
-    const other = !line.includes('"kind":"incarnation"') && !line.includes('"kind":"key"')
+    const other =
+      !line.includes('"kind":"key"') && !(tenant_id === SYSTEM_CHAIN && line.includes('"kind":"incarnation"'))
     if ((other && !line.includes(quoted)) || seen.has(line)) continue
     seen.add(line)
     const read = readStatement(line)
@@ -164,36 +166,35 @@ function headIn(statement: Checkpoint, tenant_id: string): ChainHeadAt | null {
 function isOvertaken(
   lives: readonly Incarnation[],
   incarnation: number,
-  { tenant_id, seq }: ChainHeadAt,
+  { seq }: ChainHeadAt,
   overtaken: Map<number, number>,
 ): boolean {
-  const by = lives.filter((life) => life.incarnation > incarnation && seq > forkOf(life, tenant_id))
+  const by = lives.filter((life) => life.incarnation > incarnation && seq > life.seq)
   for (const life of by) {
     overtaken.set(life.incarnation, Math.max(overtaken.get(life.incarnation) ?? 0, seq))
   }
   return by.length > 0
 }
 
-function forkOf(life: Incarnation, tenant_id: string): number {
-  return life.chains.find((each) => each.tenant_id === tenant_id)?.seq ?? 0
+function restoredOf(life: Incarnation, overtaken: Map<number, number>): Restored {
+  const { name, incarnation, signed_at, backup, seq } = life
+  const last = overtaken.get(incarnation)
+  const lost = last === undefined ? null : { from_seq: seq + 1, to_seq: last }
+  return { name, incarnation, signed_at, backup, seq, lost }
 }
 
-function restoredOf(life: Incarnation, tenant_id: string, overtaken: Map<number, number>): Restored {
-  const seq = forkOf(life, tenant_id)
-  const last = overtaken.get(life.incarnation)
-  return {
-    name: life.name,
-    incarnation: life.incarnation,
-    signed_at: life.signed_at,
-    backup: life.backup,
-    seq,
-    lost: last === undefined ? null : { from_seq: seq + 1, to_seq: last },
-  }
-}
-
-function keepNewest(others: Evidence['others'], { chains = [], signed_at, key }: Checkpoint): void {
+/** Of a chain that a later life does not name nothing is left: it was made after the backup. */
+function keepNewest(
+  others: Evidence['others'],
+  { chains = [], signed_at, key, incarnation }: Checkpoint,
+  lives: readonly Incarnation[],
+): void {
+  const later = lives.filter((life) => life.incarnation > incarnation)
+  const numbers = new Set(later.map((life) => life.incarnation))
   for (const { tenant_id, seq, hash } of chains) {
-    if (!others.has(tenant_id)) others.set(tenant_id, { seq, hash, signed_at, key })
+    const own = later.filter((life) => life.tenant_id === tenant_id)
+    if (others.has(tenant_id) || own.length < numbers.size || own.some((life) => seq > life.seq)) continue
+    others.set(tenant_id, { seq, hash, signed_at, key })
   }
 }
 

@@ -1,14 +1,17 @@
-import { Elysia } from 'elysia'
+import { Elysia, t } from 'elysia'
 import type { Guard } from '../http/guard.ts'
 import type { Pager } from '../http/pagination.ts'
 import { op, Page } from '../http/schema.ts'
+import type { Bundles } from './bundles.ts'
 import type { Checkpoints } from './checkpoints.ts'
-import { Checkpoint, CheckpointListQuery, PublicKey } from './schema.ts'
+import { byteStream, readSeqRange } from './ranges.ts'
+import { BundleQuery, Checkpoint, CheckpointListQuery, PublicKey } from './schema.ts'
 
 interface Deps {
   guard: Guard
   pager: Pager
   checkpoints: Checkpoints
+  bundles: Bundles
 }
 
 /** `/v1/audit`, the part that an outsider verifies the log with. */
@@ -41,4 +44,33 @@ export const auditProofRoutes = (deps: Deps) =>
         description: 'Write its fingerprint down: who knows it cannot be shown a log signed by another.',
         answers: { 200: { schema: PublicKey } },
       }),
+    )
+    .get(
+      '/bundle',
+      async ({ principal, query, request, server }) => {
+        const { name, bytes } = await deps.bundles.export(principal.actor, readSeqRange(query))
+        // A reader may take its time.
+        server?.timeout(request, 0)
+        return new Response(byteStream(bytes), {
+          headers: {
+            'content-type': 'application/zip',
+            'content-disposition': `attachment; filename="${name}"`,
+          },
+        })
+      },
+      {
+        query: BundleQuery,
+        ...op('audit:read', {
+          summary: 'Export evidence that anybody can verify',
+          description:
+            'A ZIP with the exact bytes of the entries, the signed checkpoints, the public key, a signed manifest and a script in plain Python that verifies all of it. `wardpost audit verify FILE` gives the same verdicts.',
+          answers: {
+            200: {
+              description: 'The archive.',
+              content: { 'application/zip': { schema: t.String({ format: 'binary' }) } },
+            },
+          },
+          problems: ['not_found'],
+        }),
+      },
     )

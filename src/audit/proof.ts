@@ -30,12 +30,11 @@ export function createProof({ store, file, signer, instance_id }: ProofDeps) {
     }
   }
 
-  /** What the database holds about a chain. */
-  async function* stored(tenant_id: string): AsyncGenerator<string> {
+  /** What the database holds about a chain and about no other. */
+  async function* own(tenant_id: string): AsyncGenerator<string> {
     const start = await store.start(tenant_id)
     if (start !== null) yield start
-    for (const { line } of await store.incarnations()) yield line
-    if (tenant_id !== SYSTEM_CHAIN) yield* await store.recentSystemLines(SYSTEM_LINES)
+    for (const { line } of await store.incarnations(tenant_id)) yield line
     for (let from_n = 1; ;) {
       const rows = await store.lines(tenant_id, from_n, LINES_AT_ONCE)
       for (const { line } of rows) yield line
@@ -45,14 +44,16 @@ export function createProof({ store, file, signer, instance_id }: ProofDeps) {
   }
 
   async function* all(tenant_id: string, given: AsyncIterable<string> | null): AsyncGenerator<string> {
-    yield* stored(tenant_id)
+    yield* own(tenant_id)
+    if (tenant_id !== SYSTEM_CHAIN) yield* await store.recentSystemLines(SYSTEM_LINES)
+    else for (const { line } of await store.allIncarnations()) yield line
     yield* file.lines()
     if (given !== null) yield* given
   }
 
   return {
     trust,
-    stored,
+    own,
     /** Judged. `given` are further lines: a copy of the file that was kept elsewhere, or what was sent. */
     async evidence(tenant_id: string, given: AsyncIterable<string> | null = null): Promise<Evidence> {
       return judgeEvidence({ instance_id, tenant_id }, await trust(), all(tenant_id, given))

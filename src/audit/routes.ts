@@ -1,10 +1,11 @@
 import { Elysia, t } from 'elysia'
 import { readFields } from '../http/fields.ts'
 import type { Guard } from '../http/guard.ts'
-import { choiceParam, intParam, type Pager, rangeParams } from '../http/pagination.ts'
+import { choiceParam, type Pager, rangeParams } from '../http/pagination.ts'
 import { op, Page } from '../http/schema.ts'
 import { invalid, problem } from '../lib/errors.ts'
 import { AUDIT_ACTIONS, expandActions } from './actions.ts'
+import { byteStream, readSeqRange } from './ranges.ts'
 import { EXPORT_FORMATS, EXPORT_WRITERS, exportText } from './formats/export.ts'
 import {
   AuditActionList,
@@ -108,19 +109,9 @@ export const auditRoutes = (deps: { guard: Guard; audit: AuditService; pager: Pa
     .get(
       '/verify',
       ({ principal, query, request, server }) => {
-        const range = rangeParams(query)
-        const from_seq = intParam('from_seq', query.from_seq, 1, Number.MAX_SAFE_INTEGER)
-        const to_seq = intParam('to_seq', query.to_seq, 1, Number.MAX_SAFE_INTEGER)
-        const by_seq = from_seq !== undefined || to_seq !== undefined
-        if (by_seq && (range.from !== undefined || range.to !== undefined)) {
-          throw invalid('?from_seq', 'ambiguous_range', 'Give times or numbers, not both.')
-        }
-        const seqs = { from_seq: from_seq ?? 1, to_seq: to_seq ?? Number.MAX_SAFE_INTEGER }
-        if (seqs.from_seq > seqs.to_seq) {
-          throw invalid('?from_seq', 'reversed_range', '`from_seq` lies after `to_seq`.')
-        }
+        const range = readSeqRange(query)
         server?.timeout(request, 0)
-        return deps.audit.verify(principal.actor, by_seq ? seqs : range)
+        return deps.audit.verify(principal.actor, range)
       },
       {
         query: AuditVerifyQuery,
@@ -142,18 +133,4 @@ function actionFilter(text: string | undefined): { actions?: string[] } {
 
 function sent<K extends string, V>(name: K, value: V | undefined): { [name in K]?: V } {
   return (value === undefined ? {} : { [name]: value }) as { [name in K]?: V }
-}
-
-function byteStream(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const utf8 = new TextEncoder()
-  return new ReadableStream({
-    async pull(controller) {
-      const next = await pieces.next()
-      if (next.done === true) controller.close()
-      else controller.enqueue(utf8.encode(next.value))
-    },
-    async cancel() {
-      await pieces.return(undefined)
-    },
-  })
 }

@@ -1,12 +1,14 @@
 /** Backup, restore, doctor, the audit log: care for an installation. */
 import type { Vitals } from './doctor.ts'
-import { table, type Verb } from './verb.ts'
+import { table, UsageError, type Verb } from './verb.ts'
 
 export interface ChainCheck {
   tenant_id: string
   ok: boolean
   checked: number
-  first_bad?: { seq: number; kind: string } | undefined
+  verdicts: Record<string, string>
+  unanchored: number
+  first_bad?: { seq: number; kind: string; detail: string } | undefined
 }
 
 export interface MadeBackup {
@@ -73,13 +75,32 @@ export const CARE_VERBS: readonly Verb[] = [
   },
   {
     name: 'audit verify',
-    summary: 'Verify the hash chains of the audit log.',
+    summary: 'Verify the hash chains of the audit log, or a bundle of evidence without any data folder.',
+    operands: '[BUNDLE]',
     operands_min: 0,
-    operands_max: 0,
-    flags: [{ name: 'tenant', value: 'ID', doc: 'Only this chain (_system is that of the installation).' }],
-    async run({ call, flag, io, json }) {
+    operands_max: 1,
+    flags: [
+      { name: 'tenant', value: 'ID', doc: 'Only this chain (_system is that of the installation).' },
+      { name: 'key', value: 'FINGERPRINT', doc: 'Of a bundle: the signing key as you know it.' },
+      {
+        name: 'against',
+        value: 'FILE',
+        doc: 'Signed lines that were kept elsewhere: checkpoints.log, or what was sent.',
+      },
+    ],
+    async run({ call, flag, positionals, io, json }) {
+      const { checkBundle, shown, signedLines } = await import('./audit.ts')
+      const against = flag('against')
+      const given = against === undefined ? [] : await signedLines(against)
+      if (positionals[0] !== undefined) {
+        const verdict = await checkBundle(positionals[0], flag('key'), given)
+        io.out(json ? JSON.stringify(verdict) : shown(verdict))
+        return verdict.ok ? 0 : 1
+      }
+      if (flag('key') !== undefined) throw new UsageError('--key is for a bundle')
       const { chains } = await call<{ chains: ChainCheck[] }>('audit.verify', {
         tenant: flag('tenant') ?? null,
+        given,
       })
       const ok = chains.every((each) => each.ok)
       if (json) io.out(JSON.stringify({ ok, chains }))
@@ -88,9 +109,12 @@ export const CARE_VERBS: readonly Verb[] = [
           each.ok ? 'ok' : 'BAD',
           each.tenant_id,
           `${each.checked} entries`,
-          each.first_bad === undefined ? '' : `entry ${each.first_bad.seq} is ${each.first_bad.kind}`,
+          each.unanchored === 0 ? 'signed to the end' : `${each.unanchored} not signed yet`,
+          each.first_bad === undefined
+            ? ''
+            : `entry ${each.first_bad.seq} is ${each.first_bad.kind}: ${each.first_bad.detail}`,
         ])
-        io.out(table(['', 'CHAIN', 'CHECKED', ''], rows))
+        io.out(table(['', 'CHAIN', 'CHECKED', 'SIGNED', ''], rows))
       }
       return ok ? 0 : 1
     },

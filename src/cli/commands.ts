@@ -160,16 +160,17 @@ export function createCommands({ app, db, backups, clock }: CommandDeps): Dispat
       }
     },
 
-    async 'audit.verify'(args: { tenant: string | null }) {
-      return { chains: await verify(args.tenant) }
+    async 'audit.verify'(args: { tenant: string | null; given: string[] }) {
+      return { chains: await verify(args.tenant, args.given) }
     },
   }
 
-  async function verify(tenant: string | null): Promise<ChainCheck[]> {
+  async function verify(tenant: string | null, given: readonly string[] = []): Promise<ChainCheck[]> {
     const out: ChainCheck[] = []
     for (const tenant_id of await chains(tenant)) {
-      const { ok, checked, first_bad } = await audit.verify(cliActor(tenant_id), null)
-      out.push({ tenant_id, ok, checked, first_bad })
+      const result = await audit.verify(cliActor(tenant_id), null, asLines(given))
+      const { ok, checked, verdicts, unanchored, first_bad } = result
+      out.push({ tenant_id, ok, checked, verdicts, unanchored, first_bad })
     }
     return out
   }
@@ -181,6 +182,10 @@ export function createCommands({ app, db, backups, clock }: CommandDeps): Dispat
     }
     return run(args as never, progress, files)
   }
+}
+
+async function* asLines(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines
 }
 
 function sum(parts: readonly ReparseDone[]): Counts {

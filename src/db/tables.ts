@@ -44,6 +44,7 @@ export const TENANT_TABLES = [
   'audit_hours',
   'audit_networks',
   'audit_watch',
+  'audit_incarnations',
   'audit_starts',
   'audit_checkpoints',
   'audit_personal',
@@ -54,7 +55,6 @@ export const TENANT_TABLES = [
 /** Tables of the installation. Of `tenants` the tenant's own row goes last. */
 export const INSTALLATION_TABLES = [
   'audit_anchors',
-  'audit_incarnations',
   'audit_keys',
   'job_runs',
   'leases',

@@ -43,8 +43,8 @@ export interface ChainStart extends Signed, ChainHeadAt {
   kind: 'start'
 }
 
-/** A new life of the installation: after it the chains go on from `chains`, whatever was signed beyond them before. */
-export interface Incarnation extends Signed {
+/** In a new life of the installation the chain goes on from here, whatever was signed beyond it before. */
+export interface Incarnation extends Signed, ChainHeadAt {
   kind: 'incarnation'
   incarnation: number
   /** `restored` from a backup, or `rekeyed`: the signing key was gone and a new one was made. */
@@ -54,7 +54,6 @@ export interface Incarnation extends Signed {
   backup_at: string | null
   /** Fingerprints of the keys that signed before. */
   former_keys: string[]
-  chains: ChainHeadAt[]
 }
 
 /** Lets a file of statements be checked without anything else. Its key is the one that it names. */
@@ -103,7 +102,7 @@ export function readStatement(line: string): ReadStatement | null {
 
 function isShaped(statement: Statement): boolean {
   const heads = 'chains' in statement ? (statement.chains ?? []) : []
-  const own = statement.kind === 'checkpoint' || statement.kind === 'start' ? [statement] : []
+  const own = statement.kind === 'key' ? [] : [statement]
   const sound = (head: ChainHeadAt): boolean =>
     typeof head.tenant_id === 'string' && Number.isSafeInteger(head.seq) && /^[0-9a-f]{64}$/.test(head.hash)
   return (

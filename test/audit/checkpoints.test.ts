@@ -191,7 +191,7 @@ test('a restored backup begins a life of its own: what was lost is named, what i
   expect((await b.audit.verify(testActor(), null)).ok).toBe(true)
   // And once more it begins nothing.
   await b.checkpoints.start()
-  expect(await b.store.incarnations()).toHaveLength(1)
+  expect(await b.store.incarnations('ten_1')).toHaveLength(1)
   await db.close()
   await t.close()
   rmSync(data_dir, { recursive: true, force: true })
