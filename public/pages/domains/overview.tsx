@@ -12,6 +12,7 @@ import { Scale } from '../../ui/meter.tsx'
 import { Empty, Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { State, Tag } from '../../ui/state.tsx'
 import { CheckButton } from './drawer.tsx'
+import { Findings } from './findings.tsx'
 import { SourceTable } from './sources.tsx'
 
 /** How the domain stands: the figure, the policy, the days, who sends. */
@@ -30,6 +31,7 @@ export function DomainOverview({ domain }: { domain: Domain }) {
       <Standing domain={domain} />
       <PassAndFail domain={domain} />
       <TopSources domain={domain} />
+      <Findings domain={domain} />
       <Policy domain={domain} />
       <Section title="Properties">
         <Props
