@@ -10,6 +10,7 @@ import { createSocket } from 'node:dgram'
 import { getServers } from 'node:dns'
 import { connect } from 'node:net'
 import { type DecodedPacket, decode, encode, RECURSION_DESIRED, streamDecode, streamEncode } from 'dns-packet'
+import { systemClock } from '../lib/clock.ts'
 
 export type DnsAnswer<T> =
   | { state: 'found'; values: T[] }
@@ -51,13 +52,13 @@ export function createResolver({ servers, timeout_ms }: ResolverOptions): DnsRes
     mode: servers === 'system' ? 'system' : 'servers',
     detail: named.join(', '),
     async txt(name) {
-      const deadline = performance.now() + timeout_ms
+      const deadline = systemClock.monotonic() + timeout_ms
       let detail = 'there is no name server to ask'
       // Another server may know what the first did not; a name that does not exist is asked once.
       for (let round = 0; round < ROUNDS; round++) {
         for (const [i, server] of list.entries()) {
           const left = ROUNDS * list.length - round * list.length - i
-          const patience = (deadline - performance.now()) / left
+          const patience = (deadline - systemClock.monotonic()) / left
           if (patience <= 0) break
           const answer = await ask(server, name, patience)
           if (answer.state !== 'unknown') return answer
