@@ -259,8 +259,8 @@ export function createDispatcher(ports: DispatcherPorts) {
   }
 }
 
-function nextOf({ round_attempts }: DueDelivery, { ok, ended_at }: Outcome): number | null {
-  return ok ? null : nextAttemptAt(round_attempts + 1, ended_at)
+function nextOf({ round_attempts, body }: DueDelivery, { ok, ended_at }: Outcome): number | null {
+  return ok || body === null ? null : nextAttemptAt(round_attempts + 1, ended_at)
 }
 
 function resultOf({ delivery, claim, outcome }: Ended): AttemptResult {

@@ -151,7 +151,7 @@ const Attempt = t.Object({
   error_class: Nullable(
     t.String({
       description:
-        'http_status, redirect, blocked, dns, connect, tls, timeout, reset, protocol or secret; null for success.',
+        'http_status, redirect, blocked, dns, connect, tls, timeout, reset, protocol, secret or expired; null for success.',
     }),
   ),
   error: Nullable(t.String()),

@@ -14,8 +14,8 @@ export interface Parcel extends SealedSecrets {
   delivery_id: string | null
   event_id: string
   event_type: string
-  /** The envelope as it is stored. */
-  body: string
+  /** The envelope as it is stored; null when it is no longer kept. */
+  body: string | null
 }
 
 export interface Outcome {
@@ -24,7 +24,7 @@ export interface Outcome {
   ended_at: number
   ms: number
   status_code: number | null
-  /** Null when it succeeded: http_status, redirect, blocked, dns, connect, tls, timeout, reset, protocol, secret. */
+  /** Null when it succeeded: http_status, redirect, blocked, dns, connect, tls, timeout, reset, protocol, secret, expired. */
   error_class: string | null
   error: string | null
   address: string | null
@@ -50,7 +50,8 @@ export function createSender(ports: SenderPorts) {
     async send(parcel: Parcel): Promise<Outcome> {
       const started_at = clock.now()
       const opened = secrets.secretsAt(parcel, started_at)
-      if (opened === null) return unsealed(started_at)
+      if (opened === null) return unsent(started_at, 'secret', UNSEALED)
+      if (parcel.body === null) return unsent(started_at, 'expired', 'the event is no longer kept')
       const body = Buffer.from(parcel.body)
       const request_headers = {
         'content-type': 'application/json',
@@ -95,15 +96,18 @@ function verdictOf({ status, error, headers }: EgressAnswer): Pick<Outcome, 'ok'
 }
 
 /** Sealed under another instance key: only a new secret helps. */
-function unsealed(now: number): Outcome {
+const UNSEALED =
+  'the secret cannot be opened with the key of this installation; rotate it with ?immediate=true'
+
+function unsent(now: number, error_class: string, error: string): Outcome {
   return {
     ok: false,
     started_at: now,
     ended_at: now,
     ms: 0,
     status_code: null,
-    error_class: 'secret',
-    error: 'the secret cannot be opened with the key of this installation; rotate it with ?immediate=true',
+    error_class,
+    error,
     address: null,
     response: '',
     request_headers: {},

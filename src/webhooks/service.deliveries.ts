@@ -3,7 +3,7 @@ import { Conflict, type Db } from '../db/types.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { invalid, problem } from '../lib/errors.ts'
 import { EVENT_TYPES, isEventType } from '../lib/event-kinds.ts'
-import { idFloor, newId } from '../lib/ids.ts'
+import { newId } from '../lib/ids.ts'
 import { DELIVERY_KEPT_MS, DELIVERY_ROW_KEPT_MS } from '../lib/limits.ts'
 import type { Principal } from '../lib/principal.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -114,8 +114,7 @@ export function createDeliveries(deps: {
       const statuses = request.statuses ?? ['failed']
       const now = clock.now()
       const since = Math.max(request.since, now - DELIVERY_KEPT_MS)
-      const first_id = `dlv_${idFloor(since)}`
-      const count = await store.countUndelivered(tenant_id, webhook_id, statuses, first_id)
+      const count = await store.countUndelivered(tenant_id, webhook_id, statuses, since)
       if (request.dry_run) return { count }
       mustBeActive(webhook)
       const row = {
@@ -124,7 +123,7 @@ export function createDeliveries(deps: {
         webhook_id,
         statuses: JSON.stringify(statuses),
         since,
-        position: first_id,
+        position: '',
         last_id: newId('dlv', now),
         status: 'running' as const,
         total: count,

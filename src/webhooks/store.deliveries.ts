@@ -133,14 +133,14 @@ export function createDeliveryStore(db: Pick<Db, 'query'>) {
       tenantId: string,
       webhook_id: string,
       statuses: readonly DeliveryStatus[],
-      first_id: string,
+      since: number,
     ): Promise<number> {
       let total = 0
       for (const status of statuses) {
         const [row] = await db.query<{ count: number }>(
           `SELECT count(*) AS count FROM deliveries d
-           WHERE d.webhook_id = ? AND d.tenant_id = ? AND d.id >= ? AND ${whereStatus(status)}`,
-          [webhook_id, tenantId, first_id],
+           WHERE d.webhook_id = ? AND d.tenant_id = ? AND d.created_at >= ? AND ${whereStatus(status)}`,
+          [webhook_id, tenantId, since],
         )
         total += row?.count ?? 0
       }
@@ -181,8 +181,9 @@ export function createDeliveryStore(db: Pick<Db, 'query'>) {
       for (const status of JSON.parse(row.statuses) as DeliveryStatus[]) {
         const rows = await db.query<{ id: string }>(
           `SELECT d.id FROM deliveries d
-           WHERE d.webhook_id = ? AND ${whereStatus(status)} AND d.id > ? AND d.id <= ? ORDER BY d.id LIMIT ?`,
-          [row.webhook_id, row.position, row.last_id, limit],
+           WHERE d.webhook_id = ? AND ${whereStatus(status)} AND d.id > ? AND d.id <= ? AND d.created_at >= ?
+           ORDER BY d.id LIMIT ?`,
+          [row.webhook_id, row.position, row.last_id, row.since, limit],
         )
         ids.push(...rows.map(({ id }) => id))
       }

@@ -14,7 +14,8 @@ export interface DueDelivery {
   event_type: string
   attempts: number
   round_attempts: number
-  body: string
+  /** Null when the event is older than 90 days and no longer there. */
+  body: string | null
   url: string
   secret: string
   next_secret: string | null
@@ -64,7 +65,7 @@ const OPEN = `status IN ('pending', 'retrying')`
 const DUE = `
   SELECT d.id, d.tenant_id, d.webhook_id, d.event_id, d.event_type, d.attempts, d.round_attempts, e.body, w.url,
     w.secret, w.next_secret, w.promote_at
-  FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id JOIN events e ON e.id = d.event_id
+  FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN events e ON e.id = d.event_id
   WHERE d.webhook_id = ? AND d.status IN ('pending', 'retrying') AND d.next_attempt_at <= ?
     AND w.status = 'active'
   ORDER BY d.next_attempt_at LIMIT ?`

@@ -5,7 +5,6 @@
 import type { Db, RawWrite } from '../db/types.ts'
 import { systemActor } from '../lib/actors.ts'
 import type { Clock } from '../lib/clock.ts'
-import { idFloor } from '../lib/ids.ts'
 import { DELIVERY_CHUNK_ROWS, DELIVERY_KEPT_MS, DELIVERY_ROW_KEPT_MS } from '../lib/limits.ts'
 import type { QueueStore } from './store.queue.ts'
 
@@ -57,18 +56,16 @@ export function createSweeper(deps: { db: Db; store: QueueStore; clock: Clock })
     /** What is over: bodies and attempts after 90 days, rows after 180. Answers what was done, in words. */
     async retain(signal: AbortSignal): Promise<string | void> {
       const now = clock.now()
-      const kept = idFloor(now - DELIVERY_KEPT_MS)
-      const rows_kept = idFloor(now - DELIVERY_ROW_KEPT_MS)
-      const steps: [what: string, sql: string, params: (string | number)[]][] = [
-        ['open ones given up', EXPIRE_OPEN, [now, `dlv_${kept}`]],
-        ['attempts', DELETE_ATTEMPTS, [`dlv_${kept}`]],
-        ['events', DELETE_EVENTS, [`evt_${kept}`]],
-        ['deliveries', DELETE_DELIVERIES, [`dlv_${rows_kept}`]],
-        ['redeliveries', DELETE_REDELIVERIES, [`job_${rows_kept}`]],
+      const kept = now - DELIVERY_KEPT_MS
+      const steps: [what: string, sql: string, before: number][] = [
+        ['attempts', DELETE_ATTEMPTS, kept],
+        ['events', oldest('events'), kept],
+        ['deliveries', oldest('deliveries'), now - DELIVERY_ROW_KEPT_MS],
+        ['redeliveries', oldest('redeliveries'), kept],
       ]
       const told: string[] = []
-      for (const [what, sql, params] of steps) {
-        const done = await repeat(() => ({ sql, params: [...params, DELIVERY_CHUNK_ROWS] }), signal)
+      for (const [what, sql, before] of steps) {
+        const done = await repeat(() => ({ sql, params: [DELIVERY_CHUNK_ROWS, before] }), signal)
         if (done > 0) told.push(`${done} ${what}`)
         if (signal.aborted) return
       }
@@ -79,20 +76,15 @@ export function createSweeper(deps: { db: Db; store: QueueStore; clock: Clock })
   }
 }
 
-/** Ids ascend with time, so that the oldest rows are the first by the primary key. */
-const oldest = (table: string, column: string): string =>
-  `DELETE FROM ${table} WHERE ${column} IN (SELECT ${column} FROM ${table} WHERE ${column} < ? LIMIT ?) RETURNING 1`
+/** Ids ascend with time: the oldest rows are the first of the primary key, and no other index is needed. */
+const oldest = (table: string): string => `DELETE FROM ${table} WHERE id IN
+  (SELECT id FROM (SELECT id, created_at FROM ${table} ORDER BY id LIMIT ?) WHERE created_at <= ?) RETURNING 1`
 
-const DELETE_EVENTS = oldest('events', 'id')
-const DELETE_DELIVERIES = oldest('deliveries', 'id')
-const DELETE_REDELIVERIES = oldest('redeliveries', 'id')
 const DELETE_ATTEMPTS = `DELETE FROM delivery_attempts WHERE (delivery_id, n) IN
-  (SELECT delivery_id, n FROM delivery_attempts WHERE delivery_id < ? LIMIT ?) RETURNING 1`
-/** One that is still being tried has lost its body and cannot be sent any more. */
-const EXPIRE_OPEN = `UPDATE deliveries SET status = 'failed', next_attempt_at = NULL, completed_at = ?1,
-    last_error = coalesce(last_error, 'expired: kept for 90 days')
-  WHERE id IN (SELECT id FROM deliveries WHERE status IN ('pending', 'retrying') AND id < ?2 LIMIT ?3)
-  RETURNING 1`
+  (SELECT first.delivery_id, first.n
+    FROM (SELECT delivery_id, n FROM delivery_attempts ORDER BY delivery_id, n LIMIT ?) first
+    LEFT JOIN deliveries d ON d.id = first.delivery_id
+    WHERE coalesce(d.created_at, 0) <= ?) RETURNING 1`
 
 const PURGE_ATTEMPTS = `DELETE FROM delivery_attempts WHERE (delivery_id, n) IN
   (SELECT a.delivery_id, a.n FROM deliveries d JOIN delivery_attempts a ON a.delivery_id = d.id

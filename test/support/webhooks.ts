@@ -34,7 +34,9 @@ export async function openHookApp(over: Partial<AppPorts> = {}) {
     return made.body as { id: string; secret: string; version: number }
   }
 
-  return { ...t, ...first, hooks, emit, webhook }
+  const tenantKey = (scopes: string[]) => t.key(first.tenant_id, scopes)
+
+  return { ...t, tenant_id: first.tenant_id, key: first.key, tenantKey, hooks, emit, webhook }
 }
 
 /** Everything that is due is sent and its result written. */
