@@ -192,29 +192,35 @@ function FailureDrawer({ id, list }: { id: string; list: readonly FailureReport[
           </Disclosure>
         </Section>
       )}
-      <Section title="Properties">
-        <Props
-          items={[
-            [
-              'File',
-              <span className="mono brk" key="file">
-                {report.file.name}
-              </span>,
-            ],
-            ['Read as', `${report.file.kind}, ${bytes(report.file.bytes)}`],
-            ['Received', exact(report.created_at)],
-            [
-              'Id',
-              <span className="mono brk" key="id">
-                {report.id}
-              </span>,
-            ],
-          ]}
-        />
-        <div className="mt-3">
-          <RawRecord path={`/v1/reports/failures/${id}`} value={report} />
-        </div>
-      </Section>
+      <FailureProperties report={report} />
     </Drawer>
+  )
+}
+
+function FailureProperties({ report }: { report: FailureReport }) {
+  return (
+    <Section title="Properties">
+      <Props
+        items={[
+          [
+            'File',
+            <span className="mono brk" key="file">
+              {report.file.name}
+            </span>,
+          ],
+          ['Read as', `${report.file.kind}, ${bytes(report.file.bytes)}`],
+          ['Received', exact(report.created_at)],
+          [
+            'Id',
+            <span className="mono brk" key="id">
+              {report.id}
+            </span>,
+          ],
+        ]}
+      />
+      <div className="mt-3">
+        <RawRecord path={`/v1/reports/failures/${report.id}`} value={report} />
+      </div>
+    </Section>
   )
 }

@@ -152,24 +152,7 @@ function TlsDrawer({ id, list }: { id: string; list: readonly TlsReport[] }) {
       next={neighbour(1)}
       close={close}
     >
-      <section className="sec" aria-label="Totals">
-        <div className="score">
-          <div className="score__n">
-            <b className={report.failed_sessions > 0 ? 'c-critical' : ''}>
-              {percent(share(report.successful_sessions, total(report)))}
-            </b>
-            <span>
-              encrypted
-              <br />
-              of {count(total(report))}
-            </span>
-          </div>
-          <div className="score__d">
-            <div>{count(report.successful_sessions)} sessions were encrypted as the policy asks</div>
-            <div>{count(report.failed_sessions)} failed</div>
-          </div>
-        </div>
-      </section>
+      <TlsTotals report={report} />
       {policies.map((policy) => (
         <PolicySection key={`${policy.policy_type} ${policy.policy_domain}`} policy={policy} />
       ))}
@@ -182,40 +165,69 @@ function TlsDrawer({ id, list }: { id: string; list: readonly TlsReport[] }) {
           </ul>
         </Section>
       )}
-      <Section title="Properties">
-        <Props
-          items={[
-            report.contact !== null && ['Contact', report.contact],
-            [
-              'Report id',
-              <span className="mono brk" key="id">
-                {report.report_id}
-              </span>,
-            ],
-            ['Begins', exact(report.date_begin)],
-            ['Ends', exact(report.date_end)],
-            [
-              'File',
-              <span className="mono brk" key="file">
-                {report.file.name}
-              </span>,
-            ],
-            ['Read as', `${report.file.kind}, ${bytes(report.file.bytes)}`],
-            [
-              'SHA-256',
-              <>
-                <span className="mono">{report.file.sha256.slice(0, 24)}…</span>
-                <CopyButton text={report.file.sha256} what="hash" />
-              </>,
-            ],
-            ['Received', exact(report.created_at)],
-          ]}
-        />
-        <div className="mt-3">
-          <RawRecord path={`/v1/reports/tls/${id}`} value={report} />
-        </div>
-      </Section>
+      <TlsProperties report={report} />
     </Drawer>
+  )
+}
+
+function TlsTotals({ report }: { report: TlsReport }) {
+  return (
+    <section className="sec" aria-label="Totals">
+      <div className="score">
+        <div className="score__n">
+          <b className={report.failed_sessions > 0 ? 'c-critical' : ''}>
+            {percent(share(report.successful_sessions, total(report)))}
+          </b>
+          <span>
+            encrypted
+            <br />
+            of {count(total(report))}
+          </span>
+        </div>
+        <div className="score__d">
+          <div>{count(report.successful_sessions)} sessions were encrypted as the policy asks</div>
+          <div>{count(report.failed_sessions)} failed</div>
+        </div>
+      </div>
+    </section>
+  )
+}
+
+function TlsProperties({ report }: { report: TlsReport }) {
+  return (
+    <Section title="Properties">
+      <Props
+        items={[
+          report.contact !== null && ['Contact', report.contact],
+          [
+            'Report id',
+            <span className="mono brk" key="id">
+              {report.report_id}
+            </span>,
+          ],
+          ['Begins', exact(report.date_begin)],
+          ['Ends', exact(report.date_end)],
+          [
+            'File',
+            <span className="mono brk" key="file">
+              {report.file.name}
+            </span>,
+          ],
+          ['Read as', `${report.file.kind}, ${bytes(report.file.bytes)}`],
+          [
+            'SHA-256',
+            <>
+              <span className="mono">{report.file.sha256.slice(0, 24)}…</span>
+              <CopyButton text={report.file.sha256} what="hash" />
+            </>,
+          ],
+          ['Received', exact(report.created_at)],
+        ]}
+      />
+      <div className="mt-3">
+        <RawRecord path={`/v1/reports/tls/${report.id}`} value={report} />
+      </div>
+    </Section>
   )
 }
 

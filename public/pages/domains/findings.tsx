@@ -1,5 +1,5 @@
 import { findingsOf, recordText, type Finding } from '../../lib/findings.ts'
-import { daysAgo, plural } from '../../lib/format.ts'
+import { daysAgo } from '../../lib/format.ts'
 import { useGet } from '../../lib/query.ts'
 import type { Domain, Page, Source } from '../../lib/types.ts'
 import { useView } from '../../lib/view.ts'
@@ -21,7 +21,7 @@ export function Findings({ domain }: { domain: Domain }) {
   return (
     <Section
       title="Findings"
-      count={`${plural(findings.length, 'finding')}, most severe first`}
+      count={findings.length === 1 ? '1' : `${findings.length}, most severe first`}
       actions={<CopyTextButton text={textOf(domain, findings)}>Copy as text</CopyTextButton>}
     >
       {findings.map((finding, index) => (

@@ -1,7 +1,7 @@
 import { dispositionWords, explainPolicy, isBelow, POLICY_STATE_WORDS, trendPoints } from '../../lib/dmarc.ts'
 import { compact, count, daysAgo, exact, percent, share, weekday } from '../../lib/format.ts'
 import { useGet } from '../../lib/query.ts'
-import type { Domain, Timeline } from '../../lib/types.ts'
+import type { DayFigures, Domain, Timeline } from '../../lib/types.ts'
 import { useView } from '../../lib/view.ts'
 import { LinkButton, Seg } from '../../ui/button.tsx'
 import { Chart, ChartData, Legend, useShowData } from '../../ui/chart.tsx'
@@ -144,7 +144,6 @@ function PassAndFail({ domain }: { domain: Domain }) {
     { keep: true },
   )
   const items = answer.data?.items ?? []
-  const days = items.map((item) => item.date)
   const total = items.reduce((sum, item) => sum + item.messages, 0)
   return (
     <Section
@@ -173,63 +172,79 @@ function PassAndFail({ domain }: { domain: Domain }) {
           Receivers send one report a day once the DMARC record names where to.
         </Empty>
       )}
-      {total > 0 && (
+      {total > 0 && <DayBars domain={domain} items={items} />}
+      {shown && total > 0 && <DayData items={items} />}
+    </Section>
+  )
+}
+
+function DayBars({ domain, items }: { domain: Domain; items: readonly DayFigures[] }) {
+  return (
+    <>
+      <Chart
+        label={`Messages about ${domain.unicode_name} by day: passed and failed`}
+        unit="messages per UTC day"
+        kind="bars"
+        days={items.map((item) => item.date)}
+        series={[
+          { label: 'both', values: items.map((item) => item.both), colour: 'quiet' },
+          { label: 'one', values: items.map((item) => item.dkim_only + item.spf_only), colour: 'quiet2' },
+          { label: 'neither', values: items.map((item) => item.neither), colour: 'loud' },
+        ]}
+        format={compact}
+        height={184}
+        readout={(index) => <DayReadout item={items[index]} />}
+      />
+      <div className="mt-2">
+        <Legend
+          items={[
+            { label: 'DKIM and SPF aligned', colour: 'quiet' },
+            { label: 'one of them', colour: 'quiet2' },
+            { label: 'neither, failed', colour: 'loud' },
+          ]}
+        />
+      </div>
+    </>
+  )
+}
+
+function DayReadout({ item }: { item: DayFigures | undefined }) {
+  if (item === undefined) return null
+  const failed = item.fail === 0 ? '' : ` (${percent(share(item.fail, item.messages))})`
+  return (
+    <>
+      <b>{weekday(item.date)}</b>
+      {item.messages === 0 ? (
+        <span>no messages reported</span>
+      ) : (
         <>
-          <Chart
-            label={`Messages about ${domain.unicode_name} by day: passed and failed`}
-            unit="messages per UTC day"
-            kind="bars"
-            days={days}
-            series={[
-              { label: 'both', values: items.map((item) => item.both), colour: 'quiet' },
-              { label: 'one', values: items.map((item) => item.dkim_only + item.spf_only), colour: 'quiet2' },
-              { label: 'neither', values: items.map((item) => item.neither), colour: 'loud' },
-            ]}
-            format={compact}
-            height={184}
-            readout={(index) => {
-              const item = items[index]
-              if (item === undefined) return null
-              return (
-                <>
-                  <b>{weekday(item.date)}</b>
-                  <span>
-                    <b>{count(item.pass)}</b> passed
-                  </span>
-                  <span>
-                    <b>{count(item.fail)}</b> failed ({percent(share(item.fail, item.messages))})
-                  </span>
-                  <span>{dispositionWords(item.fail, item.by_disposition)}</span>
-                </>
-              )
-            }}
-          />
-          <div className="mt-2">
-            <Legend
-              items={[
-                { label: 'DKIM and SPF aligned', colour: 'quiet' },
-                { label: 'one of them', colour: 'quiet2' },
-                { label: 'neither, failed', colour: 'loud' },
-              ]}
-            />
-          </div>
-          {shown && (
-            <ChartData
-              caption="Messages by day"
-              days={days}
-              columns={[
-                { label: 'Messages', values: items.map((item) => item.messages), format: count },
-                { label: 'Both', values: items.map((item) => item.both), format: count },
-                { label: 'DKIM only', values: items.map((item) => item.dkim_only), format: count },
-                { label: 'SPF only', values: items.map((item) => item.spf_only), format: count },
-                { label: 'Failed', values: items.map((item) => item.fail), format: count },
-                { label: 'Reports', values: items.map((item) => item.reports), format: count },
-              ]}
-            />
-          )}
+          <span>
+            <b>{count(item.pass)}</b> passed
+          </span>
+          <span>
+            <b>{count(item.fail)}</b> failed{failed}
+          </span>
+          <span>{dispositionWords(item.fail, item.by_disposition)}</span>
         </>
       )}
-    </Section>
+    </>
+  )
+}
+
+function DayData({ items }: { items: readonly DayFigures[] }) {
+  return (
+    <ChartData
+      caption="Messages by day"
+      days={items.map((item) => item.date)}
+      columns={[
+        { label: 'Messages', values: items.map((item) => item.messages), format: count },
+        { label: 'Both', values: items.map((item) => item.both), format: count },
+        { label: 'DKIM only', values: items.map((item) => item.dkim_only), format: count },
+        { label: 'SPF only', values: items.map((item) => item.spf_only), format: count },
+        { label: 'Failed', values: items.map((item) => item.fail), format: count },
+        { label: 'Reports', values: items.map((item) => item.reports), format: count },
+      ]}
+    />
   )
 }
 
