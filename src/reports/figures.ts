@@ -151,7 +151,7 @@ export async function sourcesOf(
   page: SourcePage,
 ): Promise<SourceItem[]> {
   const pids = await idsOf(db, tenant_id, scope)
-  const { sql, params } = rangeParts(pids, range)
+  const { sql, params } = rangeParts(pids, range, await nothingAfter(db, pids, range.last))
   const narrow = page.sender === undefined ? '' : 'WHERE sender = ?'
   if (page.sender !== undefined) params.push(page.sender)
   const fail = '(messages - pass_both - pass_dkim - pass_spf)'
@@ -174,15 +174,25 @@ ${narrow} GROUP BY sender, kind) ${having} ORDER BY ${value} DESC, messages DESC
   return rows.map((row, i) => sourceItem(row, ips[i]!))
 }
 
+/** True when the month that the range ends in holds nothing beyond it: then the whole month can be taken. */
+async function nothingAfter(db: Db, pids: string, last: number): Promise<boolean> {
+  const found = await db.query(
+    `SELECT 1 FROM json_each(?) AS scope WHERE EXISTS (
+  SELECT 1 FROM report_days WHERE policy_domain_id = scope.value AND day > ? AND messages > 0) LIMIT 1`,
+    [pids, last],
+  )
+  return found.length === 0
+}
+
 /** Whole months from the months, what is left at both ends from the days. */
-function rangeParts(pids: string, range: DayRange): { sql: string; params: SqlValue[] } {
+function rangeParts(pids: string, range: DayRange, open_end: boolean): { sql: string; params: SqlValue[] } {
   const columns = SUMS.replaceAll(/sum\((\w+)\) AS \w+/g, '$1')
   const days = `SELECT sender, kind, day AS first, day AS last, ${columns} FROM source_days
 WHERE ${IN_SCOPE} AND day BETWEEN ? AND ?`
   const months = `SELECT sender, kind, first_day AS first, last_day AS last, ${columns} FROM source_months
 WHERE ${IN_SCOPE} AND month BETWEEN ? AND ?`
   const starts_whole = firstDayOfMonth(monthOf(range.first)) === range.first
-  const ends_whole = firstDayOfMonth(monthOf(range.last) + 1) - 1 === range.last
+  const ends_whole = open_end || firstDayOfMonth(monthOf(range.last) + 1) - 1 === range.last
   const month_first = monthOf(range.first) + (starts_whole ? 0 : 1)
   const month_last = monthOf(range.last) - (ends_whole ? 0 : 1)
   if (month_first > month_last) return { sql: days, params: [pids, range.first, range.last] }
