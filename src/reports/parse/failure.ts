@@ -2,7 +2,6 @@
  * Failure reports (RUF): the machine-readable part of RFC 5965 with the fields of RFC 6591 and RFC 9991, and the
  * mails in plain text that some senders write instead. Bodies of reported messages are never kept.
  */
-import { domainToASCII } from 'node:url'
 import { readDomain, readIp, readMailDate } from './fields.ts'
 import type { MailMessage } from './mail.ts'
 import { decodeWords, headerValue, parseHeaders, type Header } from './mime.ts'
@@ -178,7 +177,7 @@ function domainOf(text: string | null): string {
   if (text === null) return ''
   const address = /<([^<>]*)>/.exec(text)?.[1] ?? text
   const read = readDomain(address.trim().replace(/[.,;)]+$/, ''))
-  return read.repaired === 'invalid' ? domainToASCII(read.value) : read.value
+  return read.repaired === 'invalid' ? '' : read.value
 }
 
 function dateOf(text: string | null): number | null {

@@ -1,5 +1,4 @@
 /** Single values of reports, put in their one form. Each reader is pure and says what it changed. */
-import { domainToASCII } from 'node:url'
 import { getDomain } from 'tldts'
 import { normalizeIp } from '../../lib/ip.ts'
 
@@ -82,9 +81,19 @@ export function readDomain(text: string): Read<string> {
   if (rest === '' && text.startsWith('<')) return { value: '', repaired: null }
   if (rest.length <= 253 && PLAIN_DOMAIN.test(rest)) return { value: rest, repaired }
   // oxlint-disable-next-line no-control-regex
-  const ascii = /[^\u0000-\u007f]/.test(rest) && rest.length <= 253 ? domainToASCII(rest) : ''
+  const ascii = /[^\u0000-\u007f]/.test(rest) && rest.length <= 253 ? toAscii(rest) : ''
   if (ascii !== '' && ascii.length <= 253 && PLAIN_DOMAIN.test(ascii)) return { value: ascii, repaired }
   return { value: rest.slice(0, 253), repaired: 'invalid' }
+}
+
+/** The A-label form of a name (UTS #46, as URLs have it), or ''. */
+function toAscii(name: string): string {
+  if (/[\s/?#@:%\\[\]]/.test(name)) return ''
+  try {
+    return new URL(`http://${name}`).hostname
+  } catch {
+    return ''
+  }
 }
 
 /** True when the text is a usable domain name in its canonical form. */

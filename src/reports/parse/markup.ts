@@ -19,6 +19,7 @@ const NAME_CHARS_MAX = 64
 const ATTRIBUTE_CHARS_MAX = 1024
 const SLASH = 47
 const GREATER = 62
+const QUESTION = 63
 
 /** An element name as it was met: spelling, local name in lower case, and the number its user knows it by. */
 export interface Name {
@@ -96,7 +97,8 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
   /** A beginning of a tag at the end of a piece. */
   let held = ''
   let odd = 0
-  const slow = createSlowLane()
+  /** Made when first needed: most reports never need it. */
+  let slow: SlowLane | null = null
 
   function openTag(name: Name, attributes: () => string): void {
     if (stack.length >= DEPTH_MAX) throw refuse('too_deep', `Elements are nested more than ${DEPTH_MAX} deep`)
@@ -255,7 +257,7 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
   function take(text: string): void {
     let at = 0
     while (at < text.length) {
-      if (slow.busy()) {
+      if (slow?.busy() === true) {
         const gt = text.indexOf('>', at)
         const end = gt < 0 ? text.length : gt + 1
         slow.feed(text.slice(at, end))
@@ -271,7 +273,7 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
         at = lt + 1
         continue
       }
-      const next = takePlain(text, lt)
+      const next = text.charCodeAt(lt + 1) === QUESTION ? afterInstruction(text, lt) : takePlain(text, lt)
       if (next >= 0) {
         at = next
         continue
@@ -281,6 +283,7 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
         held = text.slice(lt)
         return checkToken(held)
       }
+      slow ??= createSlowLane()
       slow.feed(text.slice(lt, gt + 1))
       at = gt + 1
     }
@@ -292,7 +295,7 @@ export function createMarkup(events: MarkupEvents, names: Names, repairs: Repair
       held = ''
       take(whole)
     },
-    end: () => (held === '' ? slow.rest() : held),
+    end: () => (held === '' ? (slow?.rest() ?? '') : held),
     open: () => stack,
   }
 }
@@ -309,6 +312,12 @@ function checkToken(token: string): void {
   if (token.length <= TOKEN_CHARS_MAX) return
   if (/^<!(DOCTYPE|ENTITY)/i.test(token)) throw dtdRefused()
   throw refuse('token_too_long', `A tag or comment is longer than ${TOKEN_CHARS_MAX} characters`)
+}
+
+/** Position after the processing instruction at `lt`, or -1 when its end is not in sight. */
+function afterInstruction(text: string, lt: number): number {
+  const end = text.indexOf('?>', lt + 2)
+  return end < 0 ? -1 : end + 2
 }
 
 /** White space or another < after it make < a bare sign. (NaN, at the end of a piece, says nothing yet.) */

@@ -88,4 +88,9 @@ describe('encodings', () => {
       expect(decoder.fallbacks).toBe(bytes.length)
     }
   })
+
+  test('an instruction at the very beginning may be longer than one piece', () => {
+    const long = `<?pi ${'x'.repeat(60_000)}?>`
+    expect(readOne(`${long}${long}${report({ prolog: '' })}`).totals.messages).toBe(3)
+  })
 })
