@@ -1,38 +1,18 @@
 /** Every page, empty and full, light and dark, with what opens over it: axe finds nothing, nothing runs sideways. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { PAGES as ROUTES } from '../../public/routes.ts'
 import { liftLimits, seed } from './seed.ts'
 import type { Seeded } from './seed.ts'
 import { axeFindings, journeys, setUp, startInstance } from './support.ts'
 import type { Instance, Stage } from './support.ts'
 
-/** All pages of the frame, in the order of the rail. */
-export const PAGES = [
-  '/',
-  '/domains',
-  '/reports',
-  '/reports/upload',
-  '/reports/tls',
-  '/reports/failures',
-  '/reports/rejected',
-  '/reports/unassigned',
-  '/audit',
-  '/settings',
-  '/settings/keys',
-  '/settings/users',
-  '/settings/sessions',
-  '/settings/instance',
-  '/settings/instance/tenants',
-  '/settings/instance/users',
-  '/settings/instance/backups',
-  '/settings/instance/jobs',
-  '/settings/instance/settings',
-  '/account',
+/** Every route of the application, and the parts of pages that have an address of their own. */
+const PAGES = [
+  ...ROUTES.map((route) => route.path),
+  ...['tenants', 'users', 'backups', 'jobs', 'settings'].map((tab) => `/settings/instance/${tab}`),
   '/docs',
-  '/docs#errors',
-  '/docs#authentication',
-  '/docs#post-v1-settings-keys',
-  '/docs#get-v1-reports',
+  ...['errors', 'authentication', 'post-v1-settings-keys', 'get-v1-reports'].map((part) => `/docs#${part}`),
 ]
 
 /** Those that look different while nothing is there. */

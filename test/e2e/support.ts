@@ -147,7 +147,7 @@ export interface Stage {
 export function journeys(title: string, define: (stage: Stage) => void): void {
   const group = missing.length > 0 ? describe.skip : describe
   group(title, () => {
-    setDefaultTimeout(60_000)
+    setDefaultTimeout(90_000)
     let browser: Browser | undefined
     const contexts: BrowserContext[] = []
     beforeAll(async () => {
@@ -192,7 +192,7 @@ export async function newContext(
     locale: 'en-GB',
     timezoneId: 'UTC',
   })
-  context.setDefaultTimeout(8000)
+  context.setDefaultTimeout(15_000)
   if (view.cookie !== undefined) {
     const [name = '', value = ''] = view.cookie.split('=')
     await context.addCookies([{ name, value, url: instance.url }])
