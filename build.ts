@@ -246,7 +246,7 @@ async function isStale(): Promise<boolean> {
 /** Runs the executable in our place: same terminal, its exit code, and our signals handed on. */
 function exec(args: string[]): void {
   const child = spawn(BINARY, args, { stdio: 'inherit' })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {
     console.error(error.message)
     process.exit(1)

@@ -90,10 +90,13 @@ function surviveMistakes({ log }: Product): void {
   })
 }
 
-/** Resolves with the name of the signal. A second one while stopping changes nothing: the time is bounded. */
+/**
+ * Resolves with the name of the signal. A second one while stopping changes nothing: the time is bounded. SIGHUP is
+ * left alone, because handling it would undo `nohup`.
+ */
 function untilAsked(): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => resolve(signal))
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal))
   })
 }
 
