@@ -2,7 +2,7 @@
  * Files made to hurt. Each must end within 2 s (and 1 s more per 100 MB that come out of it) and 256 MB in its child,
  * while the parent goes on answering. Times are those of the child's processor, so that a busy machine fails nothing.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, openSync, closeSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -21,6 +21,9 @@ import {
   zip,
   type Outcome,
 } from '../support/report-files.ts'
+
+// A busy machine makes nothing here wrong, only slow.
+setDefaultTimeout(60_000)
 
 const CHILD = resolve(import.meta.dir, '../support/sandbox-child.ts')
 const MEMORY = 256 * 1024 * 1024

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -8,6 +8,9 @@ import type { Message } from '../../src/reports/parse/types.ts'
 import { createSandboxPool } from '../../src/sandbox/pool.ts'
 import type { SandboxLimits, SandboxPool } from '../../src/sandbox/types.ts'
 import { gzip, NOW, record, report, sortOut, type Outcome } from '../support/report-files.ts'
+
+// A busy machine makes nothing here wrong, only slow.
+setDefaultTimeout(60_000)
 
 const CHILD = resolve(import.meta.dir, '../support/sandbox-child.ts')
 const ROGUE = resolve(import.meta.dir, '../support/rogue-child.ts')

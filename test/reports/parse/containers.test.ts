@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   read,
   readOne,
@@ -9,6 +9,9 @@ import {
   zip,
   type ZipFile,
 } from '../../support/report-files.ts'
+
+// A busy machine makes nothing here wrong, only slow.
+setDefaultTimeout(60_000)
 
 const XML = report()
 const GZ = gzip(XML)

@@ -2,11 +2,14 @@
  * Reports that receivers really sent, and edge cases beside a table of what must come of them. The data is not part of
  * the project: the tests run where it lies (`WARDPOST_TEST_DATA`, or beside the project).
  */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { read, readOne, repairsOf, type DmarcEnd, type Outcome } from '../../support/report-files.ts'
+
+// A busy machine makes nothing here wrong, only slow.
+setDefaultTimeout(60_000)
 
 const ROOT = join(
   process.env['WARDPOST_TEST_DATA'] ?? resolve(import.meta.dir, '../../../../shared/data'),
