@@ -10,9 +10,11 @@ import { createAlerts } from './alerts/service.ts'
 import { createAlertStore } from './alerts/store.ts'
 import { createWatch } from './alerts/watch.ts'
 import { createWatchStore } from './alerts/watch.store.ts'
+import { createBundles } from './audit/bundles.ts'
 import { createCheckpointFile } from './audit/checkpoint-file.ts'
 import { createCheckpointStore } from './audit/checkpoint-store.ts'
 import { createCheckpoints } from './audit/checkpoints.ts'
+import { createErasure } from './audit/erase.ts'
 import { createProof } from './audit/proof.ts'
 import { auditProofRoutes } from './audit/proof.routes.ts'
 import { createAuditService } from './audit/service.ts'
@@ -51,7 +53,13 @@ import { createKeys } from './keys/service.ts'
 import { createKeyStore } from './keys/store.ts'
 import { keyRoutes } from './keys/routes.ts'
 import type { DnsResolver } from './net/dns.ts'
+import type { Mailer } from './net/mail-out.ts'
 import type { Egress } from './net/http.ts'
+import { createMail } from './notifications/mail.ts'
+import { createNotifier } from './notifications/notifier.ts'
+import { mailRoutes, notificationRoutes } from './notifications/routes.ts'
+import { createNotifications } from './notifications/service.ts'
+import { createNotificationStore } from './notifications/store.ts'
 import { createBlobs } from './reports/blobs.ts'
 import { domainFigureRoutes, figureRoutes } from './reports/figures.routes.ts'
 import { countIngest } from './reports/counted.ts'
@@ -97,6 +105,8 @@ export interface AppPorts {
   resolver: DnsResolver
   /** The way out, to where somebody else says. */
   egress: Egress
+  /** The way out for mail, through the server that the operator names. */
+  mailer: Mailer
   /** Who announces an address, from the operator's table; null without one. */
   networks: NetworkLookup | null
   /** 32 bytes from `DATA/instance.key`. */
@@ -146,6 +156,16 @@ export async function createApp(ports: AppPorts) {
   await checkpoints.start()
   const proof = createProof({ store: checkpoint_store, file: checkpoint_file, signer, instance_id })
   const audit = createAuditService({ store: audit_store, db, instance_id, proof })
+  const bundles = createBundles({
+    db,
+    store: audit_store,
+    audit,
+    checkpoints,
+    proof,
+    signer,
+    clock,
+    instance_id,
+  })
   const live = createLive({
     onCommit: db.onCommit,
     head: async (tenant_id) => (await audit_store.ends(tenant_id)).last,
@@ -195,6 +215,17 @@ export async function createApp(ports: AppPorts) {
   const alert_store = createAlertStore(db)
   const raiser = createRaiser({ db, store: alert_store, clock })
   const alerts = createAlerts({ db, store: alert_store, clock })
+  const mail = createMail({ db, clock, keyring, mailer: ports.mailer })
+  const notification_store = createNotificationStore(db)
+  const notifications = createNotifications({ db, store: notification_store, clock, mail })
+  const notifier = createNotifier({
+    db,
+    store: notification_store,
+    clock,
+    notifications,
+    mail,
+    baseUrl: ports.baseUrl,
+  })
   const watch = createWatch({ store: createWatchStore(db), alerts: alert_store, raiser, clock })
 
   const { egress } = ports
@@ -307,9 +338,11 @@ export async function createApp(ports: AppPorts) {
     .use(reportRoutes({ guard, reports, pager, log }))
     .use(webhookRoutes({ guard, webhooks, pager, clock }))
     .use(deliveryRoutes({ guard, deliveries, pager }))
+    .use(notificationRoutes({ guard, notifications }))
+    .use(mailRoutes({ guard, mail }))
     .use(alertRoutes({ guard, alerts, pager }))
     .use(auditRoutes({ guard, audit, pager }))
-    .use(auditProofRoutes({ guard, pager, checkpoints }))
+    .use(auditProofRoutes({ guard, pager, checkpoints, bundles, erasure: createErasure({ db }) }))
     .use(liveRoutes({ guard, live }))
     .get(
       '/docs/json',
@@ -343,6 +376,9 @@ export async function createApp(ports: AppPorts) {
       alerts,
       raiser,
       watch,
+      mail,
+      notifications,
+      notifier,
       compliance,
       hooks,
     },

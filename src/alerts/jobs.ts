@@ -1,6 +1,7 @@
 /** What alerts need done by the clock. */
 import type { Compliance } from '../domains/compliance.ts'
 import type { Job } from '../jobs/scheduler.ts'
+import type { Notifier } from '../notifications/notifier.ts'
 import type { AlertService } from './service.ts'
 import type { Watch } from './watch.ts'
 
@@ -8,11 +9,12 @@ export interface AlertJobDeps {
   alerts: AlertService
   watch: Watch
   compliance: Compliance
+  notifier: Notifier
   /** Bytes that are free for us where the data folder is; null where the system does not say. */
   freeBytes(): Promise<number | null>
 }
 
-export function alertJobs({ alerts, watch, compliance, freeBytes }: AlertJobDeps): Job[] {
+export function alertJobs({ alerts, watch, compliance, notifier, freeBytes }: AlertJobDeps): Job[] {
   return [
     {
       name: 'end_silences',
@@ -23,6 +25,16 @@ export function alertJobs({ alerts, watch, compliance, freeBytes }: AlertJobDeps
       name: 'compliance',
       schedule: '*/5 * * * *',
       run: async () => words(await compliance.evaluate(), 'domains looked at'),
+    },
+    {
+      name: 'mail',
+      schedule: '* * * * *',
+      run: async () => words(await notifier.run(), 'mails sent'),
+    },
+    {
+      name: 'forget_mail',
+      schedule: '37 2 * * *',
+      run: async () => words(await notifier.forget(), 'mails forgotten'),
     },
     {
       name: 'watch_reports',

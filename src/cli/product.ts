@@ -18,6 +18,7 @@ import { MINUTE_MS, SECOND_MS, systemClock } from '../lib/clock.ts'
 import { parseCidr } from '../lib/ip.ts'
 import { createLog, type Log } from '../lib/log.ts'
 import { createResolver, type DnsResolver, type ResolverOptions } from '../net/dns.ts'
+import { createMailer } from '../net/mail-out.ts'
 import { createEgressPolicy } from '../net/egress-policy.ts'
 import { createEgress, type Egress } from '../net/http.ts'
 import { createLookup } from '../net/lookup.ts'
@@ -99,6 +100,7 @@ export async function openProduct(
     pool,
     resolver,
     egress: openEgress(config),
+    mailer: createMailer({ ca: authoritiesOf(config) }),
     networks: networks === null ? null : (ip) => networks.lookup(ip),
     instance_key: instanceKey(data_dir),
     version: VERSION,
@@ -131,6 +133,7 @@ export async function openProduct(
       every_ms: SECOND_MS,
       run: app.services.compliance.evaluate,
     },
+    { name: 'mail', actions: ['alerts.raise'], every_ms: SECOND_MS, run: app.services.notifier.run },
   ])
   loadLimits(data_dir, app, log)
   const chores = startChores(app, log)
@@ -177,8 +180,13 @@ function openEgress(config: Config): Egress {
     policy: createEgressPolicy({ allow, ports: config.egress_ports }),
     lookup: createLookup({ servers: serversOf(config.resolver), timeout_ms: DNS_TIMEOUT_MS }),
     clock: systemClock,
-    authorities: config.ca_file === null ? null : [...rootCertificates, readAuthorities(config.ca_file)],
+    authorities: authoritiesOf(config),
   })
+}
+
+/** The usual ones and the operator's own, where there is a file of those. */
+function authoritiesOf({ ca_file }: Config): string[] | null {
+  return ca_file === null ? null : [...rootCertificates, readAuthorities(ca_file)]
 }
 
 function readAuthorities(path: string): string {

@@ -23,6 +23,7 @@ export const PROBLEMS = {
   already_exists: { status: 409, title: 'It exists already' },
   own_credential: { status: 409, title: 'A credential cannot do this to itself' },
   last_owner: { status: 409, title: 'The last owner must stay' },
+  mail_not_configured: { status: 409, title: 'No mail server is set' },
   idempotency_in_progress: { status: 409, title: 'A request with this key is still running' },
   outcome_unknown: { status: 409, title: 'The outcome of the first request is not known' },
   gone: { status: 410, title: 'No longer there' },

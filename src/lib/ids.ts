@@ -26,6 +26,7 @@ export const ID_PREFIXES = [
   'upl',
   'src',
   'ioc',
+  'eml',
 ] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 

@@ -94,6 +94,11 @@ export const REPORTS_STOPPED_AFTER_MS = 4 * 24 * 3_600_000
 export const REFUSED_FILES_A_DAY_ALERT = 10
 export const DISK_LOW_BYTES = 2_000_000_000
 export const DISK_CRITICAL_BYTES = 500_000_000
+export const NOTIFICATION_RECIPIENTS_MAX = 50
+/** With growing pauses in between: about nine hours in all. */
+export const MAIL_ATTEMPTS_MAX = 6
+/** What was sent, or given up, is kept this long. */
+export const MAIL_KEPT_MS = 30 * 24 * 3_600_000
 
 // --- Webhooks (the contract's numbers, and what keeps one receiver from delaying another) -------------------------
 export const WEBHOOKS_PER_TENANT_MAX = 20

@@ -11,6 +11,7 @@ import { silentLog } from '../../src/lib/log.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { createEgressPolicy } from '../../src/net/egress-policy.ts'
 import { createEgress } from '../../src/net/http.ts'
+import { createMailer } from '../../src/net/mail-out.ts'
 import { createLookup } from '../../src/net/lookup.ts'
 import { createSandboxPool } from '../../src/sandbox/pool.ts'
 
@@ -31,6 +32,7 @@ export async function openBenchApp() {
     data_dir,
     pool,
     resolver: createResolver({ servers: 'none', timeout_ms: 1000 }),
+    mailer: createMailer({ ca: null }),
     egress: createEgress({
       policy: createEgressPolicy({ allow: [], ports: null }),
       lookup: createLookup({ servers: 'none', timeout_ms: 1000 }),

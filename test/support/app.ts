@@ -7,6 +7,7 @@ import { cliActor } from '../../src/lib/actors.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { createResolver } from '../../src/net/dns.ts'
+import { createMailer } from '../../src/net/mail-out.ts'
 import { createEgressPolicy } from '../../src/net/egress-policy.ts'
 import { createEgress } from '../../src/net/http.ts'
 import { createLookup } from '../../src/net/lookup.ts'
@@ -38,6 +39,7 @@ export async function openTestApp(over: Partial<AppPorts> = {}) {
     data_dir,
     pool,
     resolver: createResolver({ servers: 'none', timeout_ms: 1000 }),
+    mailer: createMailer({ ca: null }),
     egress: createEgress({
       policy: createEgressPolicy({ allow: [], ports: null }),
       lookup: createLookup({ servers: 'none', timeout_ms: 1000 }),
