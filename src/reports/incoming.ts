@@ -25,6 +25,9 @@ import { chunksInsert, dropRecords, rollupOfStored } from './stored.ts'
 
 export type ReportSource = 'upload' | 'mailbox' | 'watch' | 'api'
 
+/** Rows written ahead in one change: two chunks a trip to the disk. A report that ends with fewer is held in memory. */
+const AHEAD_RECORDS = 2 * CHUNK_RECORDS
+
 interface Common {
   id: string
   entry: string
@@ -175,8 +178,8 @@ async function takeRecords(
     return
   }
   report.rows.push(...message.rows)
-  while (report.rows.length > CHUNK_RECORDS || (report.loading && report.rows.length >= CHUNK_RECORDS)) {
-    await writeAhead(ports, actor, report, report.rows.splice(0, CHUNK_RECORDS))
+  while (report.rows.length > AHEAD_RECORDS) {
+    await writeAhead(ports, actor, report, report.rows.splice(0, AHEAD_RECORDS))
   }
 }
 

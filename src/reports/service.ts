@@ -60,6 +60,8 @@ export interface RangeAnswer {
 
 export type ReportsService = ReturnType<typeof createReports>
 
+/** 9999-12-31, the last day with a year of four digits. */
+const LAST_DAY = 2_932_896
 const EXPORT_REPORTS = 100
 const EXPORT_RECORDS = 1000
 
@@ -72,6 +74,13 @@ export function createReports({ db, clock, blobs, domains }: ReportPorts) {
 
   const daysOf = ({ from, to }: TimeRange): DayRange => {
     const range = dayRange(from, to, clock.now())
+    if (range.first < 0 || range.last > LAST_DAY) {
+      throw invalid(
+        range.first < 0 ? '?from' : '?to',
+        'out_of_range',
+        'Days from 1970 to 9999 can be asked for.',
+      )
+    }
     if (range.last - range.first >= TIMELINE_DAYS_MAX) {
       throw invalid('?from', 'range_too_long', `At most ${TIMELINE_DAYS_MAX} days can be asked for.`)
     }

@@ -116,6 +116,7 @@ async function large(): Promise<void> {
       due = Math.max(due, performance.now() - 10)
     }
   })()
+  const cpu = process.cpuUsage()
   const started = performance.now()
   const [outcome] = await bench.app.services.ingest.upload(bench.actor, 'upload', [
     { name: 'large.xml.gz', path, owned: false },
@@ -124,6 +125,7 @@ async function large(): Promise<void> {
   running = false
   await probe
   const stats = bench.pool.stats()
+  const { user, system } = process.cpuUsage(cpu)
   console.log(
     outcome!.reports.map(({ status, code, detail, messages }) => ({ status, code, detail, messages })),
   )
@@ -132,6 +134,7 @@ async function large(): Promise<void> {
     records,
     seconds: Number((ms / 1000).toFixed(1)),
     'records/s committed': Math.round((records / ms) * 1000),
+    'processor seconds (server)': Number(((user + system) / 1e6).toFixed(1)),
     'memory over idle, MB (server)': Math.round((peak - idle) / 1e6),
     'memory of the sandbox, MB': Math.round(stats.rss_peak / 1e6),
     'API p50, ms': percentile(waits, 0.5),

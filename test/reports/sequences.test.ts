@@ -52,7 +52,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
       ...(chance.hit(0.15) ? { end: BEGIN + 40 * DAY } : {}),
       ...(chance.hit(0.1) ? { breaks: true as const } : {}),
       ...(chance.hit(0.2) ? { late_meta: true as const } : {}),
-      rows: Array.from({ length: chance.hit(0.1) ? 600 : chance.between(0, 5) }, () => ({
+      rows: Array.from({ length: chance.hit(0.1) ? 1200 : chance.between(0, 5) }, () => ({
         ip: `192.0.${chance.between(1, 4)}.${chance.between(1, 30)}`,
         count: chance.between(1, 40),
         dkim: chance.hit(0.5),
