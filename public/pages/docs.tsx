@@ -11,7 +11,7 @@ import { Contents } from './docs/contents.tsx'
 import { ChapterView, chaptersOf } from './docs/guide.tsx'
 import { readReference } from './docs/model.ts'
 import type { Obj, Operation, Reference } from './docs/model.ts'
-import { OperationView, methodClass } from './docs/operation.tsx'
+import { Method, OperationView } from './docs/operation.tsx'
 
 const subscribeHash = (listener: () => void): (() => void) => {
   addEventListener('hashchange', listener)
@@ -181,7 +181,7 @@ function NeighbourLink({ operation, word }: { operation: Operation; word: string
     <a href={`#${operation.id}`}>
       <small>{word}</small>
       <span>
-        <span className={methodClass(operation.method)}>{operation.method}</span> {operation.summary}
+        <Method operation={operation} /> {operation.summary}
       </span>
     </a>
   )

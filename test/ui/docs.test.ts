@@ -155,6 +155,17 @@ describe('the API reference', () => {
     expect(curlSample(operation('post-v1-reports-upload'), '', draft)).toContain('-F')
   })
 
+  test('shows events that are sent to webhooks as a group of their own', () => {
+    const body = { content: { 'application/json': { schema: { type: 'object' } } } }
+    const events = readReference({
+      webhooks: { PHISHING_REPORTED: { post: { requestBody: body, responses: {} } } },
+    })
+    expect(events.groups[0]).toMatchObject({
+      tag: 'Events',
+      operations: [{ kind: 'event', path: 'PHISHING_REPORTED' }],
+    })
+  })
+
   test('reads an empty or odd document without failing', () => {
     expect(readReference({}).groups).toEqual([])
     expect(readReference({ paths: { '/a': { get: null, post: {} } } }).groups[0]?.operations).toHaveLength(1)

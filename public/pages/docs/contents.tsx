@@ -4,7 +4,7 @@ import { Icon } from '../../ui/icons.tsx'
 import type { Chapter } from './guide.tsx'
 import { searchGroups } from './model.ts'
 import type { Group } from './model.ts'
-import { methodClass } from './operation.tsx'
+import { Method } from './operation.tsx'
 
 interface Props {
   chapters: Chapter[]
@@ -91,10 +91,10 @@ function GroupLinks({ group, current, onFollow }: GroupProps) {
             <a
               href={`#${operation.id}`}
               aria-current={current === operation.id ? 'page' : undefined}
-              title={`${operation.method} ${operation.path}`}
+              title={operation.kind === 'event' ? operation.path : `${operation.method} ${operation.path}`}
               onClick={onFollow}
             >
-              <span className={methodClass(operation.method)}>{operation.method}</span>
+              <Method operation={operation} />
               <span className="cut">{operation.summary}</span>
             </a>
           </li>

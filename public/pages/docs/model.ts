@@ -32,6 +32,8 @@ export interface Answer {
 export interface Operation {
   /** Stable anchor: method and path, so that a link outlives a renamed operationId. */
   id: string
+  /** `event`: not asked by you but sent to you (OpenAPI `webhooks`); `path` is then the kind of event. */
+  kind: 'request' | 'event'
   method: string
   path: string
   tag: string
@@ -65,6 +67,7 @@ export interface Reference {
   document: Obj
 }
 
+const NO_TAG = 'Other'
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 export const isObj = (value: unknown): value is Obj =>
@@ -127,11 +130,17 @@ function readGroups(document: Obj): Group[] {
     const name = str(tag['name'])
     if (name !== '') groups.set(name, { tag: name, description: str(tag['description']), operations: [] })
   }
-  for (const [path, value] of Object.entries(obj(document['paths']))) {
+  const entries = [
+    ...Object.entries(obj(document['paths'])).map((entry) => ({ kind: 'request' as const, entry })),
+    ...Object.entries(obj(document['webhooks'])).map((entry) => ({ kind: 'event' as const, entry })),
+  ]
+  for (const { kind, entry } of entries) {
+    const [path, value] = entry
     const item = resolve(document, value)
     for (const method of METHODS) {
       if (!isObj(item[method])) continue
-      const operation = readOperation(document, method, path, item, item[method])
+      const operation = { ...readOperation(document, method, path, item, item[method]), kind }
+      if (kind === 'event' && operation.tag === NO_TAG) operation.tag = 'Events'
       const group = groups.get(operation.tag) ?? { tag: operation.tag, description: '', operations: [] }
       group.operations.push(operation)
       groups.set(operation.tag, group)
@@ -153,7 +162,8 @@ function readOperation(document: Obj, method: string, path: string, item: Obj, v
     id: operationId(method, path),
     method: method.toUpperCase(),
     path,
-    tag: str(list(value['tags'])[0]) || 'Other',
+    kind: 'request',
+    tag: str(list(value['tags'])[0]) || NO_TAG,
     summary: str(value['summary']) || `${method.toUpperCase()} ${path}`,
     description: str(value['description']),
     scope: readScope(value),

@@ -7,7 +7,15 @@ import { ShapeLine, ShapeView } from './shape.tsx'
 import type { Direction } from './shape.tsx'
 import { TryIt } from './try-it.tsx'
 
-export const methodClass = (method: string): string => `doc-method doc-method--${method.toLowerCase()}`
+/** What is asked, or that it is sent. */
+export function Method({ operation }: { operation: Operation }) {
+  const { kind, method } = operation
+  return (
+    <span className={`doc-method doc-method--${method.toLowerCase()}`}>
+      {kind === 'event' ? 'EVENT' : method}
+    </span>
+  )
+}
 
 /** Method and path, with the parts to fill in marked. */
 export function PathText({ path }: { path: string }) {
@@ -30,23 +38,16 @@ export function bodyExample(document: Obj, content: Content | undefined): string
   return content.example ?? pretty(exampleOf(document, content.schema))
 }
 
-export function OperationView({
-  operation,
-  document,
-  base,
-}: {
+interface OperationProps {
   operation: Operation
   document: Obj
   base: string
-}) {
+}
+
+export function OperationView({ operation, document, base }: OperationProps) {
   const places = (['path', 'query', 'header'] as const)
     .map((place) => ({ place, parameters: operation.parameters.filter((entry) => entry.place === place) }))
     .filter((group) => group.parameters.length > 0)
-  const sample = curlSample(operation, base, {
-    path: {},
-    query: {},
-    body: bodyExample(document, operation.body?.content[0]),
-  })
   return (
     <article className="doc-op" aria-labelledby="doc-title">
       <header className="doc-op__h">
@@ -54,11 +55,11 @@ export function OperationView({
           {operation.summary}
         </h1>
         <p className="doc-path">
-          <span className={methodClass(operation.method)}>{operation.method}</span>
+          <Method operation={operation} />
           <span className="mono brk">
             <PathText path={operation.path} />
           </span>
-          <CopyButton text={operation.path} what="path" />
+          <CopyButton text={operation.path} what={operation.kind === 'event' ? 'kind' : 'path'} />
         </p>
         <p className="doc-need">
           <AccessText operation={operation} />
@@ -85,6 +86,22 @@ export function OperationView({
           ))}
         </section>
       )}
+      {operation.kind === 'request' && (
+        <SampleAndTrial operation={operation} document={document} base={base} />
+      )}
+      <Answers answers={operation.answers} document={document} />
+    </article>
+  )
+}
+
+function SampleAndTrial({ operation, document, base }: OperationProps) {
+  const sample = curlSample(operation, base, {
+    path: {},
+    query: {},
+    body: bodyExample(document, operation.body?.content[0]),
+  })
+  return (
+    <>
       <section className="panel" aria-label="Sample request">
         <header className="panel__h">
           <h2>Sample request</h2>
@@ -96,12 +113,12 @@ export function OperationView({
         </pre>
       </section>
       <TryIt key={operation.id} operation={operation} document={document} />
-      <Answers answers={operation.answers} document={document} />
-    </article>
+    </>
   )
 }
 
 function AccessText({ operation }: { operation: Operation }) {
+  if (operation.kind === 'event') return <span>Sent by POST to the webhooks that asked for it</span>
   if (operation.isPublic) return <span>No credential needed</span>
   if (operation.scope === undefined) return <span>Any valid key or session</span>
   return (
