@@ -182,17 +182,17 @@ export function createDispatcher(ports: DispatcherPorts) {
     clearTimeout(timer)
     if (state !== 'running') return
     const wait = Math.min(POLL_MS, Math.max(1, lanes.earliest() - clock.now()))
-    timer = setTimeout(() => void poll(), wait)
+    timer = setTimeout(() => void poll(lanes.scanDue()), wait)
     timer.unref()
   }
 
-  async function poll(): Promise<void> {
+  async function poll(scan: boolean): Promise<void> {
     if (state !== 'running') return
     try {
       if (lanes.clockWentBack()) {
         await db.commit(actor, { writes: [store.clamp(clock.now())], audit: { none: 'delivery' } })
       }
-      if (lanes.scanDue()) await Promise.all([lanes.scan(), releaseExpired()])
+      if (scan) await Promise.all([lanes.scan(), releaseExpired()])
     } catch (error) {
       log.error('the queue of deliveries could not be read', { error })
     }
@@ -230,10 +230,7 @@ export function createDispatcher(ports: DispatcherPorts) {
       kick()
     },
     /** Looks at the table now, as the clock does once a second. */
-    poll: async (): Promise<void> => {
-      await lanes.scan()
-      await poll()
-    },
+    poll: () => poll(true),
     /** Resolves when nothing is in flight, due or unwritten. */
     async idle(): Promise<void> {
       while (turning !== null || in_flight.size > 0 || ended.length > 0) {

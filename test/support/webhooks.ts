@@ -1,4 +1,5 @@
 /** The application with webhooks that reach loopback, and events to send. */
+import { randomBytes } from 'node:crypto'
 import { systemActor } from '../../src/lib/actors.ts'
 import { EVENT_KINDS, type EventType } from '../../src/lib/event-kinds.ts'
 import { newId } from '../../src/lib/ids.ts'
@@ -9,7 +10,8 @@ import { loopbackEgress } from './receivers.ts'
 export type HookApp = Awaited<ReturnType<typeof openHookApp>>
 
 export async function openHookApp(over: Partial<AppPorts> = {}) {
-  const t = await openTestApp({ egress: await loopbackEgress(), ...over })
+  const instance_key = randomBytes(32)
+  const t = await openTestApp({ egress: await loopbackEgress(), instance_key, ...over })
   const { hooks } = t.app.services
   const first = await t.tenant('Acme', ['*'], 'enterprise')
   await hooks.start()
@@ -36,7 +38,7 @@ export async function openHookApp(over: Partial<AppPorts> = {}) {
 
   const tenantKey = (scopes: string[]) => t.key(first.tenant_id, scopes)
 
-  return { ...t, tenant_id: first.tenant_id, key: first.key, tenantKey, hooks, emit, webhook }
+  return { ...t, tenant_id: first.tenant_id, key: first.key, tenantKey, instance_key, hooks, emit, webhook }
 }
 
 /** Everything that is due is sent and its result written. */
