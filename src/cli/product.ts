@@ -129,7 +129,7 @@ export async function openProduct(
   const stopWaking = wakeOnCommit(db, log, [
     {
       name: 'compliance',
-      actions: ['reports.upload', 'reports.import', 'domains.create'],
+      actions: ['reports.upload', 'reports.import', 'domains.create', 'domains.update'],
       every_ms: SECOND_MS,
       run: app.services.compliance.evaluate,
     },

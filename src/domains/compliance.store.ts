@@ -56,8 +56,8 @@ export function clearMarks(marks: readonly Mark[]): RawWrite {
   }
 }
 
-/** Reports that a new domain takes over are looked at like reports that arrive. */
-export function markAdopted(tenant_id: string, domain_id: string): RawWrite {
+/** The reports that a domain has are looked at like reports that arrive: it is new, or asks for more than before. */
+export function markDomain(tenant_id: string, domain_id: string): RawWrite {
   return {
     sql: `INSERT INTO compliance_marks (policy_domain_id, day, tenant_id, report_end, marks)
 SELECT id, last_end / 86400000, tenant_id, last_end, 1 FROM policy_domains WHERE tenant_id = ? AND domain_id = ?

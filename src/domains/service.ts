@@ -13,7 +13,7 @@ import { newId } from '../lib/ids.ts'
 import { formatCidr, normalizeIp, parseCidr } from '../lib/ip.ts'
 import type { Principal } from '../lib/principal.ts'
 import type { DnsResolver } from '../net/dns.ts'
-import { markAdopted } from './compliance.store.ts'
+import { markDomain } from './compliance.store.ts'
 import { type DomainPolicy, lookupPolicy } from './policy-lookup.ts'
 import { presentDomain, verificationName, verificationValue, windowAt } from './present.ts'
 import type { DomainBulkInput, DomainCreateInput, DomainDto, DomainUpdateInput } from './schema.ts'
@@ -76,7 +76,11 @@ export function createDomains({ db, clock, resolver }: DomainPorts) {
     audit: { action: string; detail?: Record<string, string | number | boolean | string[]> },
   ): Promise<void> => {
     await db.commit(actor, {
-      writes: [updateDomain(row, columns, clock.now())],
+      writes: [
+        updateDomain(row, columns, clock.now()),
+        // Against another threshold the same figures may mean something else.
+        ...(columns.compliance_threshold === undefined ? [] : [markDomain(row.tenant_id, row.id)]),
+      ],
       audit: { ...audit, target: { type: 'domain', id: row.id } },
     })
   }
@@ -174,7 +178,7 @@ export function createDomains({ db, clock, resolver }: DomainPorts) {
           writes: [
             insertDomain(row, max, input.compliance_threshold ?? null),
             adoptReports(tenant_id, row.id, name),
-            markAdopted(tenant_id, row.id),
+            markDomain(tenant_id, row.id),
           ],
           audit: { action: 'domains.create', target: { type: 'domain', id: row.id }, detail: { name } },
           ...reply,

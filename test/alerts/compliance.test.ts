@@ -219,6 +219,22 @@ describe('after it fired', () => {
     expect((await alerts()).map((each: { status: string }) => each.status)).toEqual(['resolved', 'open'])
   })
 
+  test('a lower threshold counts as recovery, a higher one can be fallen below', async () => {
+    const ask = (compliance_threshold: number) =>
+      call('PATCH', `/v1/domains/${domain_id}`, { key, body: { compliance_threshold } })
+    await ask(88)
+    await evaluate()
+    expect((await alerts())[0].status).toBe('resolved')
+    await ask(91)
+    await evaluate()
+    expect(
+      (await events()).map((data) => [data.threshold, data.compliance, data.previous_compliance]),
+    ).toEqual([
+      [95, 90, null],
+      [91, 90, 90],
+    ])
+  })
+
   test('a threshold near 100 can be recovered from', async () => {
     await call('PATCH', `/v1/domains/${domain_id}`, { key, body: { compliance_threshold: 99.5 } })
     aWeekLater()

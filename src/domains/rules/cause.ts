@@ -51,5 +51,5 @@ function causeOfOne(sender: SenderFigures): string {
   if (messages >= GREW * sender.messages_before) {
     return `${name} failed before as well, but sends more now: ${messages} messages after ${sender.messages_before}.`
   }
-  return `${name} fails in ${figures}, most of all that fail.`
+  return `${name} fails in ${figures}: the largest part of what fails, and no more than before.`
 }
