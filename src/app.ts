@@ -10,6 +10,8 @@ import { createAlerts } from './alerts/service.ts'
 import { createAlertStore } from './alerts/store.ts'
 import { createWatch } from './alerts/watch.ts'
 import { createWatchStore } from './alerts/watch.store.ts'
+import { createAnomalies } from './audit/anomalies.ts'
+import { createAnomalyStore } from './audit/anomalies.store.ts'
 import { createBundles } from './audit/bundles.ts'
 import { createCheckpointFile } from './audit/checkpoint-file.ts'
 import { createCheckpointStore } from './audit/checkpoint-store.ts'
@@ -214,6 +216,13 @@ export async function createApp(ports: AppPorts) {
 
   const alert_store = createAlertStore(db)
   const raiser = createRaiser({ db, store: alert_store, clock })
+  const anomalies = createAnomalies({
+    db,
+    store: createAnomalyStore(db),
+    clock,
+    alerts: raiser,
+    networks: ports.networks,
+  })
   const alerts = createAlerts({ db, store: alert_store, clock })
   const mail = createMail({ db, clock, keyring, mailer: ports.mailer })
   const notification_store = createNotificationStore(db)
@@ -366,6 +375,7 @@ export async function createApp(ports: AppPorts) {
       setup,
       audit,
       checkpoints,
+      anomalies,
       domains,
       reports,
       others,

@@ -3,15 +3,17 @@ import type { Guard } from '../http/guard.ts'
 import type { Pager } from '../http/pagination.ts'
 import { op, Page } from '../http/schema.ts'
 import type { Bundles } from './bundles.ts'
+import type { Erasure } from './erase.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { byteStream, readSeqRange } from './ranges.ts'
-import { BundleQuery, Checkpoint, CheckpointListQuery, PublicKey } from './schema.ts'
+import { BundleQuery, Checkpoint, CheckpointListQuery, Erase, Erased, PublicKey } from './schema.ts'
 
 interface Deps {
   guard: Guard
   pager: Pager
   checkpoints: Checkpoints
   bundles: Bundles
+  erasure: Erasure
 }
 
 /** `/v1/audit`, the part that an outsider verifies the log with. */
@@ -74,3 +76,15 @@ export const auditProofRoutes = (deps: Deps) =>
         }),
       },
     )
+    .post('/erase', ({ principal, body }) => deps.erasure.erase(principal, body), {
+      parse: 'json',
+      body: Erase,
+      ...op('settings:write', {
+        summary: 'Erase the personal values of one person',
+        description:
+          'Names, addresses and other personal values beside the entries of the log are removed for good. The chain stays whole; verification counts these entries as redacted. Backups keep them until they are rotated.',
+        answers: { 200: { schema: Erased } },
+        problems: ['insufficient_role'],
+        body_example: { subject: { email: 'ada@example.com' } },
+      }),
+    })

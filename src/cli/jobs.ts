@@ -52,6 +52,14 @@ export function registerJobs({ scheduler, app, db, backups, data_dir }: JobDeps)
     },
   })
   scheduler.register({
+    name: 'anomalies',
+    schedule: '* * * * *',
+    async run({ signal }) {
+      const { entries, found } = await app.services.anomalies.run(signal)
+      return `${entries} entries looked at, ${found} unusual`
+    },
+  })
+  scheduler.register({
     name: 'checkpoints',
     schedule: '* * * * *',
     run: () => app.services.checkpoints.round(),
