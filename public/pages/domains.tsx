@@ -256,7 +256,6 @@ function NothingMatches() {
 function DomainBulk({ selection, domains }: { selection: Selection; domains: readonly Domain[] }) {
   const [asking, setAsking] = useState<'delete' | 'tag' | null>(null)
   const [tag, setTag] = useState('')
-  const chosen = domains.filter((domain) => selection.ids.has(domain.id))
   const run = async (action: string, extra: Record<string, string> = {}) => {
     const answer = await api.post<BulkResult>('/v1/domains/bulk', {
       ids: [...selection.ids],
@@ -308,23 +307,43 @@ function DomainBulk({ selection, domains }: { selection: Selection; domains: rea
           hint="For example production"
         />
       </FormDialog>
-      <ConfirmDialog
+      <DeleteChosen
         open={asking === 'delete'}
-        title={`Delete ${plural(selection.ids.size, 'domain')}?`}
-        confirmLabel="Delete"
-        typed={String(selection.ids.size)}
+        names={domains.filter((domain) => selection.ids.has(domain.id)).map((domain) => domain.unicode_name)}
+        count={selection.ids.size}
         onClose={() => setAsking(null)}
         onConfirm={() => run('delete')}
-      >
-        <p>
-          {chosen
-            .slice(0, 8)
-            .map((domain) => domain.unicode_name)
-            .join(', ')}
-          {chosen.length > 8 ? ` and ${chosen.length - 8} more` : ''}
-        </p>
-        <p className="t2">Their reports stay and become unassigned. Adding a domain again adopts them.</p>
-      </ConfirmDialog>
+      />
     </>
+  )
+}
+
+interface DeleteChosenProps {
+  open: boolean
+  names: readonly string[]
+  count: number
+  onClose: () => void
+  onConfirm: () => Promise<void>
+}
+
+const NAMED = 8
+
+function DeleteChosen({ open, names, count: number, onClose, onConfirm }: DeleteChosenProps) {
+  const rest = number - Math.min(names.length, NAMED)
+  return (
+    <ConfirmDialog
+      open={open}
+      title={`Delete ${plural(number, 'domain')}?`}
+      confirmLabel="Delete"
+      typed={String(number)}
+      onClose={onClose}
+      onConfirm={onConfirm}
+    >
+      <p>
+        {names.slice(0, NAMED).join(', ')}
+        {rest > 0 ? ` and ${rest} more` : ''}
+      </p>
+      <p className="t2">Their reports stay and become unassigned. Adding a domain again adopts them.</p>
+    </ConfirmDialog>
   )
 }

@@ -1,10 +1,9 @@
-import { useEffect, useRef, useState, type DragEvent } from 'react'
+import { useState } from 'react'
 import { coveredDays } from '../lib/dmarc.ts'
-import { filesOfDrop, filesOfPaste, saveText } from '../lib/drop.ts'
+import { saveText } from '../lib/drop.ts'
 import { compact, count, duration, nowMs, plural, time } from '../lib/format.ts'
 import { useAuthState, useCan } from '../lib/me.ts'
 import {
-  addFiles,
   canRetry,
   clearUpload,
   resumeUpload,
@@ -16,19 +15,19 @@ import {
 import { useView } from '../lib/view.ts'
 import { Button, LinkButton, Seg } from '../ui/button.tsx'
 import { RecordBox } from '../ui/copy.tsx'
-import { Icon } from '../ui/icons.tsx'
 import { A } from '../ui/link.tsx'
 import { ProgressLine } from '../ui/meter.tsx'
 import { Empty } from '../ui/notice.tsx'
 import { Figures, PageHead, Panel } from '../ui/panel.tsx'
 import { State } from '../ui/state.tsx'
-import { notify, notifyProblem } from '../ui/toast.tsx'
+import { DropBox } from './upload/dropbox.tsx'
 import { addedBy, KIND_LOOK, KINDS, resultRows, type ResultKind, type ResultRow } from './upload/results.ts'
 
 /** Rows drawn at first; an import of a thousand files shows the rest on request. */
 const ROWS_SHOWN = 200
 
 export function UploadPage() {
+  const can = useCan()
   const job = useUpload()
   const rows = resultRows(job?.items ?? [])
   return (
@@ -40,7 +39,7 @@ export function UploadPage() {
       />
       <div className="grid up">
         <div className="col g16">
-          <DropBox />
+          <DropBox reason={can('reports:write').reason} />
           {job === null ? (
             <Panel title="This upload">
               <Empty kind="yet" icon="upload" title="No file yet">
@@ -58,85 +57,6 @@ export function UploadPage() {
         </div>
       </div>
     </>
-  )
-}
-
-function DropBox() {
-  const can = useCan()
-  const [over, setOver] = useState(false)
-  const files = useRef<HTMLInputElement>(null)
-  const folder = useRef<HTMLInputElement>(null)
-  const { allowed, reason } = can('reports:write')
-  useEffect(() => {
-    folder.current?.setAttribute('webkitdirectory', '')
-  }, [])
-  useEffect(() => {
-    if (!allowed) return undefined
-    const paste = (event: ClipboardEvent) => {
-      const target = event.target
-      if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) return
-      if (event.clipboardData === null) return
-      const found = filesOfPaste(event.clipboardData)
-      if (found.length === 0) notify({ kind: 'info', text: 'What was pasted is neither a file nor a report' })
-      addFiles(found)
-    }
-    addEventListener('paste', paste)
-    return () => removeEventListener('paste', paste)
-  }, [allowed])
-  const drag = (event: DragEvent, on: boolean) => {
-    event.preventDefault()
-    setOver(on && allowed)
-  }
-  const drop = (event: DragEvent) => {
-    drag(event, false)
-    if (!allowed) return
-    filesOfDrop(event.dataTransfer).then(addFiles, (error: unknown) => notifyProblem(error, 'Not read'))
-  }
-  const chosen = (input: HTMLInputElement) => {
-    addFiles([...(input.files ?? [])])
-    input.value = ''
-  }
-  return (
-    <div
-      className={over ? 'drop is-over' : 'drop'}
-      role="group"
-      aria-label="Files to upload"
-      onDragEnter={(event) => drag(event, true)}
-      onDragOver={(event) => drag(event, true)}
-      onDragLeave={(event) => drag(event, false)}
-      onDrop={drop}
-    >
-      <Icon name="upload" />
-      <div className="grow">
-        <b>Drop files or folders here</b>
-        <span>XML, ZIP, GZIP, JSON, or the mail itself (.eml). Up to 25 MB per file, 512 MB unpacked.</span>
-      </div>
-      <span className="t3 t12 nw only-wide">
-        or paste with <kbd>{navigator.userAgent.includes('Mac') ? '⌘V' : 'Ctrl V'}</kbd>
-      </span>
-      <Button kind="quiet" reason={reason} onClick={() => folder.current?.click()}>
-        Choose folder
-      </Button>
-      <Button kind="primary" reason={reason} onClick={() => files.current?.click()}>
-        Choose files
-      </Button>
-      <input
-        ref={files}
-        type="file"
-        multiple
-        hidden
-        aria-label="Report files"
-        onChange={(event) => chosen(event.target)}
-      />
-      <input
-        ref={folder}
-        type="file"
-        multiple
-        hidden
-        aria-label="Folder of reports"
-        onChange={(event) => chosen(event.target)}
-      />
-    </div>
   )
 }
 
@@ -187,34 +107,7 @@ function Results({ job, rows }: { job: UploadJob; rows: readonly ResultRow[] }) 
           onChange={(value) => view.set({ show: value === 'all' ? undefined : value })}
         />
       </div>
-      <div className="list">
-        <table className="t t--top upt">
-          <caption className="vh">Result per report, problems first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Result</th>
-              <th scope="col">File</th>
-              <th scope="col" className="p2">
-                From
-              </th>
-              <th scope="col" className="p2">
-                About
-              </th>
-              <th scope="col" className="num p3">
-                Day
-              </th>
-              <th scope="col" className="num">
-                Messages
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {listed.slice(0, drawn).map((row) => (
-              <Result key={row.key} row={row} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ResultTable rows={listed.slice(0, drawn)} />
       {listed.length > drawn && (
         <div className="more">
           <span>
@@ -226,6 +119,39 @@ function Results({ job, rows }: { job: UploadJob; rows: readonly ResultRow[] }) 
         </div>
       )}
     </Panel>
+  )
+}
+
+function ResultTable({ rows }: { rows: readonly ResultRow[] }) {
+  return (
+    <div className="list">
+      <table className="t t--top upt">
+        <caption className="vh">Result per report, problems first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Result</th>
+            <th scope="col">File</th>
+            <th scope="col" className="p2">
+              From
+            </th>
+            <th scope="col" className="p2">
+              About
+            </th>
+            <th scope="col" className="num p3">
+              Day
+            </th>
+            <th scope="col" className="num">
+              Messages
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Result key={row.key} row={row} />
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 

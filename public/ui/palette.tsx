@@ -137,31 +137,47 @@ function Inside({ onClose, entries }: Omit<PaletteProps, 'open'>) {
       </div>
       <div className="pal__l" role="listbox" id={`${id}-l`} aria-label="Results">
         {all.map((entry, index) => (
-          <div key={`${entry.group}-${entry.label}`} role="presentation">
-            {all[index - 1]?.group !== entry.group && (
-              <p className="pal__g" role="presentation">
-                {entry.group}
-              </p>
-            )}
-            {/* Operated through the combobox's keys. */}
-            <div
-              role="option"
-              id={`${id}-${index}`}
-              tabIndex={-1}
-              aria-selected={index === chosen}
-              onMouseMove={() => setAt(index)}
-              onClick={() => run(entry)}
-              onKeyDown={keys}
-            >
-              <Icon name={entry.icon} />
-              <span className="grow cut">{entry.label}</span>
-              {entry.note !== undefined && <span className="t3 t12">{entry.note}</span>}
-              {index === chosen && <kbd>↵</kbd>}
-            </div>
-          </div>
+          <Option
+            key={`${entry.group}-${entry.label}`}
+            id={`${id}-${index}`}
+            entry={entry}
+            heads={all[index - 1]?.group !== entry.group}
+            chosen={index === chosen}
+            onPoint={() => setAt(index)}
+            onRun={() => run(entry)}
+          />
         ))}
       </div>
       {all.length === 0 && <p className="pal__e">Nothing is called “{text.trim()}” here.</p>}
     </>
+  )
+}
+
+interface OptionProps {
+  id: string
+  entry: PaletteEntry
+  /** The first of its group: the group's name stands above it. */
+  heads: boolean
+  chosen: boolean
+  onPoint: () => void
+  onRun: () => void
+}
+
+/** Operated through the keys of the box above; the pointer is a second way. */
+function Option({ id, entry, heads, chosen, onPoint, onRun }: OptionProps) {
+  return (
+    <div role="presentation">
+      {heads && (
+        <p className="pal__g" role="presentation">
+          {entry.group}
+        </p>
+      )}
+      <div role="option" id={id} tabIndex={-1} aria-selected={chosen} onMouseMove={onPoint} onClick={onRun}>
+        <Icon name={entry.icon} />
+        <span className="grow cut">{entry.label}</span>
+        {entry.note !== undefined && <span className="t3 t12">{entry.note}</span>}
+        {chosen && <kbd>↵</kbd>}
+      </div>
+    </div>
   )
 }

@@ -331,3 +331,15 @@ function Foot<T>({ list, count, foot }: { list: ListState<T>; count: number; foo
     </div>
   )
 }
+
+/** Below a short table of a drawer: the next page. */
+export function LoadMore<T>({ list }: { list: ListState<T> }) {
+  if (!list.hasMore) return null
+  return (
+    <div className="mt-3">
+      <Button small busy={list.isLoadingMore} onClick={list.loadMore}>
+        Show more
+      </Button>
+    </div>
+  )
+}

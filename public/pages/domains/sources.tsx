@@ -4,11 +4,12 @@ import { useGet, useList } from '../../lib/query.ts'
 import type { Query } from '../../lib/api.ts'
 import type { Domain, Page, Source } from '../../lib/types.ts'
 import { useView } from '../../lib/view.ts'
-import { Button, Seg } from '../../ui/button.tsx'
+import { Seg } from '../../ui/button.tsx'
 import { Disclosure, Props, Section } from '../../ui/drawer.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Empty, ProblemNotice } from '../../ui/notice.tsx'
 import { StateMark, type StateKind } from '../../ui/state.tsx'
+import { LoadMore } from '../../ui/table.tsx'
 
 /** All or nearly all aligned is a tick, none a cross, anything between says partly. */
 function aligned(part: number, whole: number): { kind: StateKind; word: string } {
@@ -156,13 +157,7 @@ export function DomainSources({ domain }: { domain: Domain }) {
           <SourceDetail source={source} />
         </Disclosure>
       ))}
-      {list.hasMore && (
-        <div className="mt-3">
-          <Button small busy={list.isLoadingMore} onClick={list.loadMore}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <LoadMore list={list} />
     </Section>
   )
 }

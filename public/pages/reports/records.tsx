@@ -3,12 +3,13 @@ import { count } from '../../lib/format.ts'
 import { useList } from '../../lib/query.ts'
 import type { Report, ReportRecord } from '../../lib/types.ts'
 import { useView } from '../../lib/view.ts'
-import { Button, Seg } from '../../ui/button.tsx'
+import { Seg } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Props, Section } from '../../ui/drawer.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Empty, ProblemNotice } from '../../ui/notice.tsx'
 import { StateMark } from '../../ui/state.tsx'
+import { LoadMore } from '../../ui/table.tsx'
 
 const SHOWN = [
   { value: 'fail', label: 'Failed' },
@@ -51,42 +52,40 @@ export function Records({ id, report }: { id: string; report: Report }) {
           {shown === 'fail' ? 'Every message passed DKIM or SPF.' : 'The receiver saw no mail in these days.'}
         </Empty>
       )}
-      {list.items.length > 0 && (
-        <div className="list">
-          <table className="t t--sub t--plain rrow">
-            <caption className="vh">Records of the report</caption>
-            <thead>
-              <tr>
-                <th scope="col">Source</th>
-                <th scope="col" className="num">
-                  Messages
-                </th>
-                <th scope="col">DKIM</th>
-                <th scope="col">SPF</th>
-                <th scope="col" className="p1">
-                  Receiver
-                </th>
-                <th scope="col">
-                  <span className="vh">Details</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.items.map((record, index) => (
-                <RecordRow key={record.n ?? index} record={record} domain={report.domain} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {list.hasMore && (
-        <div className="mt-3">
-          <Button small busy={list.isLoadingMore} onClick={list.loadMore}>
-            Show more
-          </Button>
-        </div>
-      )}
+      {list.items.length > 0 && <RecordTable records={list.items} domain={report.domain} />}
+      <LoadMore list={list} />
     </Section>
+  )
+}
+
+function RecordTable({ records, domain }: { records: readonly ReportRecord[]; domain: string }) {
+  return (
+    <div className="list">
+      <table className="t t--sub t--plain rrow">
+        <caption className="vh">Records of the report</caption>
+        <thead>
+          <tr>
+            <th scope="col">Source</th>
+            <th scope="col" className="num">
+              Messages
+            </th>
+            <th scope="col">DKIM</th>
+            <th scope="col">SPF</th>
+            <th scope="col" className="p1">
+              Receiver
+            </th>
+            <th scope="col">
+              <span className="vh">Details</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {records.map((record, index) => (
+            <RecordRow key={record.n ?? index} record={record} domain={domain} />
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 

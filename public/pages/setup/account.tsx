@@ -119,8 +119,7 @@ export function OwnerForm({ onOwner }: { onOwner: (owner: Owner) => void }) {
           error={weak}
           hint={passwordProblem(password) ?? `At least ${PASSWORD_MIN} characters; a sentence is good`}
         />
-        <div className="setup__f">
-          <span className="grow" />
+        <div>
           <Button kind="primary" type="submit">
             Continue
           </Button>

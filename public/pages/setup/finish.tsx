@@ -1,19 +1,17 @@
-import { useRef } from 'react'
 import { count, plural } from '../../lib/format.ts'
-import { addFiles, useUpload } from '../../lib/uploads.ts'
+import { useUpload } from '../../lib/uploads.ts'
 import { Button, LinkButton, Why } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icons.tsx'
 import { A } from '../../ui/link.tsx'
 import { ProgressLine } from '../../ui/meter.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { State } from '../../ui/state.tsx'
+import { DropBox } from '../upload/dropbox.tsx'
 import { addedBy, KIND_LOOK, KINDS, resultRows } from '../upload/results.ts'
 import { StepHead } from './account.tsx'
 
 /** Reports that receivers have sent already make the first page full instead of empty. */
 export function ReportsStep({ onBack, onNext }: { onBack: () => void; onNext: () => void }) {
   const job = useUpload()
-  const input = useRef<HTMLInputElement>(null)
   const rows = resultRows(job?.items ?? [])
   const finished = job?.items.filter((item) => item.state === 'done' || item.state === 'failed').length ?? 0
   return (
@@ -23,34 +21,7 @@ export function ReportsStep({ onBack, onNext }: { onBack: () => void; onNext: ()
         title="Reports you have already"
         lead="If receivers have sent reports to a mailbox so far, bring them in: XML, ZIP, GZIP or whole mails, as they are."
       />
-      <div
-        className="drop"
-        role="group"
-        aria-label="Files to upload"
-        onDragOver={(event) => event.preventDefault()}
-        onDrop={(event) => {
-          event.preventDefault()
-          addFiles([...event.dataTransfer.files])
-        }}
-      >
-        <Icon name="upload" />
-        <div className="grow">
-          <b>Drop files here</b>
-          <span>Up to 25 MB per file. What is there already is counted once.</span>
-        </div>
-        <Button onClick={() => input.current?.click()}>Choose files</Button>
-        <input
-          ref={input}
-          type="file"
-          multiple
-          hidden
-          aria-label="Report files"
-          onChange={(event) => {
-            addFiles([...(event.target.files ?? [])])
-            event.target.value = ''
-          }}
-        />
-      </div>
+      <DropBox />
       {job !== null && (
         <Panel title="Results" sub={`${count(addedBy(rows).messages)} messages added`}>
           <ProgressLine

@@ -78,38 +78,48 @@ export function LiveCheck({ domain, onChecked }: { domain: Domain; onChecked: (d
         </Button>
       }
     >
-      {!complete && (
-        <div className="live__p">
-          <div
-            className="prog"
-            role="progressbar"
-            aria-label="Until the next check"
-            aria-valuemin={0}
-            aria-valuemax={EVERY_S}
-            aria-valuenow={EVERY_S - left_s}
-          >
-            <i style={{ width: `${((EVERY_S - left_s) / EVERY_S) * 100}%` }} />
-          </div>
-          <span className="t12 t3 nw">{busy ? 'checking' : `next in ${left_s} s`}</span>
-        </div>
-      )}
-      <ul className="log" aria-live="polite">
-        {lines.length === 0 && (
-          <li>
-            <time>–</time>
-            <span />
-            <span>Nothing was asked yet</span>
-          </li>
-        )}
-        {lines.map((line) => (
-          <li key={line.id}>
-            <time>{timeSeconds(line.at_ms)}</time>
-            <span>resolver</span>
-            <span>{line.name}</span>
-            <State kind={line.kind}>{line.text}</State>
-          </li>
-        ))}
-      </ul>
+      {!complete && <Countdown left_s={left_s} busy={busy} />}
+      <Log lines={lines} />
     </Panel>
+  )
+}
+
+function Countdown({ left_s, busy }: { left_s: number; busy: boolean }) {
+  return (
+    <div className="live__p">
+      <div
+        className="prog"
+        role="progressbar"
+        aria-label="Until the next check"
+        aria-valuemin={0}
+        aria-valuemax={EVERY_S}
+        aria-valuenow={EVERY_S - left_s}
+      >
+        <i style={{ width: `${((EVERY_S - left_s) / EVERY_S) * 100}%` }} />
+      </div>
+      <span className="t12 t3 nw">{busy ? 'checking' : `next in ${left_s} s`}</span>
+    </div>
+  )
+}
+
+function Log({ lines }: { lines: readonly Line[] }) {
+  return (
+    <ul className="log" aria-live="polite">
+      {lines.length === 0 && (
+        <li>
+          <time>–</time>
+          <span />
+          <span>Nothing was asked yet</span>
+        </li>
+      )}
+      {lines.map((line) => (
+        <li key={line.id}>
+          <time>{timeSeconds(line.at_ms)}</time>
+          <span>resolver</span>
+          <span>{line.name}</span>
+          <State kind={line.kind}>{line.text}</State>
+        </li>
+      ))}
+    </ul>
   )
 }
