@@ -80,6 +80,8 @@ export interface StoredForReread extends StoredReport {
 /** A run lands when this much waits: somewhat less than one change takes, for what is being read just then. */
 const PENDING_REPORTS = 128
 const PENDING_RECORDS = 2000
+/** Records of an upload that wait in memory for the last of its files. */
+const HELD_RECORDS = 20_000
 
 const SYSTEM: Omit<Actor, 'tenant_id'> = {
   type: 'system',
@@ -156,10 +158,25 @@ export function createIngest(ports: IngestPorts): Ingest {
   return {
     run,
     async upload(actor, source, files) {
-      const read: LandingFile[] = []
+      const outcomes: FileOutcome[] = []
+      let read: LandingFile[] = []
+      let records = 0
+      const land = async (): Promise<void> => {
+        const batch = read
+        read = []
+        records = 0
+        outcomes.push(...(await landing.land(actor, source, 'reports.upload', batch)))
+      }
       try {
-        for (const file of files) read.push(await readFile(actor, file))
-        return await landing.land(actor, source, 'reports.upload', read)
+        for (const file of files) {
+          const one = await readFile(actor, file)
+          read.push(one)
+          records += heldRecords(one)
+          // One change for the whole request, unless it holds more than should wait in memory.
+          if (records >= HELD_RECORDS) await land()
+        }
+        await land()
+        return outcomes
       } catch (error) {
         await dropWrittenAhead(
           ports.db,
@@ -220,6 +237,12 @@ function readsTheSame(found: DmarcIncoming, stored: StoredForReread): boolean {
     found.dup_key === stored.dup_key &&
     policyJson(found.meta.policy) === stored.policy_json
   )
+}
+
+function heldRecords(file: LandingFile): number {
+  let records = 0
+  for (const report of file.reports) if (report.kind === 'dmarc') records += report.records?.length ?? 0
+  return records
 }
 
 /** Removes the rows of large reports that were read and then not wanted. */

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { DnsAnswer, DnsResolver } from '../../src/net/dns.ts'
+import type { Principal } from '../../src/lib/principal.ts'
 import { aggregate } from '../support/aggregate.ts'
 import { openTestApp, type TestApp } from '../support/app.ts'
+import { testActor } from '../support/db.ts'
 
 let app: TestApp
 let mine: string
 let reader: string
 let stranger: string
 let domain: string
+let tenant_id: string
 
 /** A zone that tests write into; what is not in it does not exist. */
 const zone = new Map<string, DnsAnswer<string>>()
@@ -28,6 +31,7 @@ beforeAll(async () => {
   app = await openTestApp({ resolver })
   const tenant = await app.tenant('Mine')
   mine = tenant.key
+  tenant_id = tenant.tenant_id
   reader = await app.key(tenant.tenant_id, ['reports:read'])
   stranger = (await app.tenant('Other')).key
   domain = (await create(mine, 'example.com')).body.id
@@ -176,8 +180,14 @@ describe('verification', () => {
     expect((await verify(b.id, stranger)).status).toBe(409)
   })
 
-  test('by hand is for operators', async () => {
+  test('by hand is for operators, and on the record', async () => {
     expect((await verify(domain, mine, { by_hand: true })).body.code).toBe('operator_only')
+    const actor = testActor(tenant_id, { type: 'operator', id: 'usr_1' })
+    const operator = { is_operator: true, tenant_id, actor } as unknown as Principal
+    const done = await app.app.services.domains.verify(operator, domain, true)
+    expect(done.status).toBe('verified')
+    const { body } = await call('GET', '/v1/audit/query?action=domains.verify_by_hand', { key: mine })
+    expect(body.items[0]).toMatchObject({ outcome: 'success', target: { type: 'domain', id: domain } })
   })
 })
 

@@ -272,3 +272,83 @@ test('timeline and sources agree with the reports, for the domain and the tenant
   const summary = (await call('GET', `/v1/reports/summary?${range}`, { key: mine })).body
   expect(summary).toMatchObject({ messages: 10, reports: 4, reporters: 1, domains: 1, rejected_files: 2 })
 })
+
+describe('reports of other kinds', () => {
+  const tls = JSON.stringify({
+    'organization-name': 'Mailhub',
+    'date-range': { 'start-datetime': '2026-01-10T00:00:00Z', 'end-datetime': '2026-01-10T23:59:59Z' },
+    'contact-info': 'tls@mailhub.example',
+    'report-id': 'tls-1',
+    policies: [
+      {
+        policy: { 'policy-type': 'sts', 'policy-string': ['version: STSv1'], 'policy-domain': 'example.com' },
+        summary: { 'total-successful-session-count': 90, 'total-failure-session-count': 2 },
+        'failure-details': [{ 'result-type': 'certificate-expired', 'failed-session-count': 2 }],
+      },
+    ],
+  })
+  const failure = [
+    'From: ruf@mailhub.example',
+    'To: ruf@example.com',
+    'Subject: failure',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=feedback-report; boundary=b',
+    '',
+    '--b',
+    'Content-Type: message/feedback-report',
+    '',
+    'Feedback-Type: auth-failure',
+    'Reported-Domain: example.com',
+    'Source-IP: 198.18.1.2',
+    'Auth-Failure: dmarc',
+    '--b',
+    'Content-Type: text/rfc822-headers',
+    '',
+    'From: ceo@example.com',
+    'Subject: pay this',
+    '--b--',
+    '',
+  ].join('\r\n')
+
+  const kinds: [string, string, string, Record<string, unknown>, Record<string, unknown>][] = [
+    [
+      'tls',
+      tls,
+      'application/json',
+      { org_name: 'Mailhub', domains: ['example.com'], successful_sessions: 90, failed_sessions: 2 },
+      { policies: [{ policy_domain: 'example.com', failures: [{ result_type: 'certificate-expired' }] }] },
+    ],
+    [
+      'failures',
+      failure,
+      'message/rfc822',
+      { reported_domain: 'example.com', source_ip: '198.18.1.2', auth_failure: 'dmarc' },
+      { detail: { subject: 'pay this' } },
+    ],
+  ]
+  for (const [path, file, type, shown, detail] of kinds) {
+    test(`${path}: stored once, listed, read, given back as sent, and nobody else's`, async () => {
+      const first = await upload(mine, file, { 'content-type': type })
+      expect(first.status).toBe(201)
+      const { id, status } = first.body.results[0].reports[0]
+      expect(status).toBe('created')
+      expect((await upload(mine, file, { 'content-type': type })).status).toBe(200)
+      const list = await call('GET', `/v1/reports/${path}`, { key: mine })
+      expect(list.body.items).toMatchObject([{ id, ...shown }])
+      const read = await call('GET', `/v1/reports/${path}/${id}`, { key: mine })
+      expect(read.body).toMatchObject({ ...shown, ...detail })
+      expect((await call('GET', `/v1/reports/${path}/${id}/raw`, { key: mine })).text).toBe(file)
+      for (const tail of ['', '/raw']) {
+        expect((await call('GET', `/v1/reports/${path}/${id}${tail}`, { key: stranger })).status).toBe(404)
+        expect((await call('GET', `/v1/reports/${path}/${id}${tail}`, { key: reader })).status).toBe(403)
+      }
+      expect((await call('GET', `/v1/reports/${path}?q=nothing`, { key: mine })).body.items).toEqual([])
+      expect((await call('GET', `/v1/reports/${path}?from=2030-01-01`, { key: mine })).body.items).toEqual([])
+    })
+  }
+})
+
+test('the original of a report is read on the record', async () => {
+  const { body } = await call('GET', '/v1/audit/query?action=reports.raw', { key: mine })
+  expect(body.items.map((item: { target: { type: string } }) => item.target.type)).toContain('failure_report')
+})
