@@ -142,8 +142,7 @@ export function createIngest(ports: IngestPorts): Ingest {
         const read = await readFile(actor, file)
         pending.push(read)
         waiting.reports += Math.max(1, read.reports.length)
-        for (const report of read.reports)
-          if (report.kind === 'dmarc') waiting.records += report.records?.length ?? 0
+        waiting.records += heldRecords(read)
         if (waiting.reports < PENDING_REPORTS && waiting.records < PENDING_RECORDS) return
         landed = landed.then(land)
         await landed
