@@ -14,15 +14,19 @@ import type { AlertDraft, AlertPieces, AlertRaiser } from './types.ts'
 const ATTEMPTS_MAX = 10
 const SYSTEM = { type: 'system', id: null }
 
-const RANK = `(CASE %s WHEN 'critical' THEN 5 WHEN 'high' THEN 4 WHEN 'medium' THEN 3 WHEN 'low' THEN 2 ELSE 1 END)`
-const WORSE = `CASE WHEN ${RANK.replace('%s', 'excluded.severity')} > ${RANK.replace('%s', 'alerts.severity')}
-THEN excluded.severity ELSE alerts.severity END`
+const rank = (of: string): string =>
+  `(CASE ${of} WHEN 'critical' THEN 5 WHEN 'high' THEN 4 WHEN 'medium' THEN 3 WHEN 'low' THEN 2 ELSE 1 END)`
+/** Raises the severity to the worst so far. Who was not told yet is asked for again: it may be urgent now. */
+const worsen = (
+  to: string,
+): string => `severity = CASE WHEN ${rank(to)} > severity_rank THEN ${to} ELSE severity END,
+mail = CASE WHEN ${rank(to)} > severity_rank AND mail IN ('digest', 'none') THEN 'new' ELSE mail END`
 
 const INSERT = `INSERT INTO alerts
 (id, tenant_id, kind, severity, title, summary, subject_type, subject_id, evidence_json, dedupe_key, first_at, last_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?11, ?11) ON CONFLICT (tenant_id, dedupe_key) WHERE status <> 'resolved'`
-const ADD = `DO UPDATE SET count = count + 1, last_at = max(last_at, excluded.last_at), severity = ${WORSE},
-title = excluded.title, summary = excluded.summary, evidence_json = excluded.evidence_json`
+const ADD = `DO UPDATE SET count = count + 1, last_at = max(last_at, excluded.last_at),
+${worsen('excluded.severity')}, title = excluded.title, summary = excluded.summary, evidence_json = excluded.evidence_json`
 
 export function createRaiser(deps: { db: Db; store: AlertStore; clock: Clock }): AlertRaiser {
   const { db, store, clock } = deps
@@ -66,12 +70,11 @@ export function createRaiser(deps: { db: Db; store: AlertStore; clock: Clock }):
 
   /** Leaves no audit entry: the problem was recorded when it began, and its count is in the alert. */
   async function add(actor: Actor, id: string, draft: AlertDraft): Promise<void> {
-    const worse = WORSE.replaceAll('excluded.severity', '?1')
     await db.commit(actor, {
       writes: [
         {
           must: {
-            sql: `UPDATE alerts SET count = count + 1, last_at = max(last_at, ?2), severity = ${worse},
+            sql: `UPDATE alerts SET count = count + 1, last_at = max(last_at, ?2), ${worsen('?1')},
 title = ?3, summary = ?4, evidence_json = ?5 WHERE tenant_id = ?6 AND id = ?7 AND status <> 'resolved'`,
             params: [
               draft.severity,

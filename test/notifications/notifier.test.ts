@@ -90,6 +90,19 @@ describe('at once', () => {
     expect(smtp.received.length).toBe(2)
   })
 
+  test('goes a mail when it gets urgent, once, and not with the summary as well', async () => {
+    await raise('medium', { dedupe_key: 'grows' })
+    await run()
+    expect(await subjects()).toEqual([])
+    for (let i = 0; i < 2; i++) {
+      await raise('critical', { dedupe_key: 'grows' })
+      await run()
+    }
+    t.clock.advance(DAY_MS)
+    await run()
+    expect(await subjects()).toEqual(['[Wardpost] Critical: example.com: a critical problem'])
+  })
+
   test('goes one mail however many rounds run at the same time', async () => {
     await raise('critical')
     await Promise.all(Array.from({ length: 5 }, run))
