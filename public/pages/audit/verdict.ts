@@ -120,7 +120,7 @@ function anchoringRow({ verdicts, checkpoint, unanchored = 0 }: Verification): R
   if (verdicts.anchoring === 'partial') {
     const answer =
       unanchored === 1 ? 'All but the last entry' : `All but the last ${count(unanchored)} entries`
-    return { question, kind: 'half', answer, how: `${signed}. The next one covers the rest` }
+    return { question, kind: 'half', answer, how: `${signed}; the next one covers the rest` }
   }
   return { question, kind: 'half', answer: 'Not yet', how: signed }
 }

@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import type { KeyboardEvent } from 'react'
 import { Icon } from '../../ui/icons.tsx'
 import type { Chapter } from './guide.tsx'
@@ -21,6 +21,11 @@ export function Contents({ chapters, groups, current, onFollow }: Props) {
   const found = useMemo(() => searchGroups(groups, text), [groups, text])
   const shownChapters = text === '' ? chapters : []
   const total = found.reduce((sum, group) => sum + group.operations.length, 0)
+
+  // A deep link may name an operation far down the column.
+  useEffect(() => {
+    box.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
+  }, [current])
 
   const walk = (event: KeyboardEvent) => {
     if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
