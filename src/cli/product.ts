@@ -3,7 +3,7 @@
  * no server runs. Takes the lock of the folder; closing gives everything back in the reverse order.
  */
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, hostname } from 'node:os'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
@@ -151,6 +151,7 @@ export async function openProduct(
     baseUrl,
     async recover() {
       rmSync(join(data_dir, 'tmp'), { recursive: true, force: true })
+      mkdirSync(join(data_dir, 'tmp'), { recursive: true, mode: 0o700 })
       const dropped = await app.services.ingest.recover()
       if (dropped > 0) log.warn('half-loaded reports were removed', { reports: dropped })
     },

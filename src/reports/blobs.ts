@@ -63,7 +63,9 @@ export function createBlobs(data_dir: string, clock: Clock): Blobs {
         const temp = tempPath()
         if ('bytes' in input) await createSynced(temp, input.bytes)
         else {
-          await (input.owned ? rename(input.path, temp) : copyFile(input.path, temp))
+          if (!input.owned) await copyFile(input.path, temp)
+          // A change that is tried again finds its file moved already.
+          else if (!(await renamed(input.path, temp)) && (await exists(target))) return
           await syncFile(temp)
         }
         await rename(temp, target)
@@ -127,6 +129,24 @@ async function createSynced(path: string, bytes: Uint8Array): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw error
   }
+}
+
+/** False when there is nothing to rename. */
+async function renamed(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function syncFile(path: string): Promise<void> {
