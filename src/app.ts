@@ -17,6 +17,7 @@ import { createCheckpointFile } from './audit/checkpoint-file.ts'
 import { createCheckpointStore } from './audit/checkpoint-store.ts'
 import { createCheckpoints } from './audit/checkpoints.ts'
 import { createErasure } from './audit/erase.ts'
+import { createPrune } from './audit/prune.ts'
 import { createProof } from './audit/proof.ts'
 import { auditProofRoutes } from './audit/proof.routes.ts'
 import { createAuditService } from './audit/service.ts'
@@ -72,8 +73,10 @@ import { createOtherReports } from './reports/others.ts'
 import { createReparse } from './reports/reparse.ts'
 import { reportRoutes } from './reports/routes.ts'
 import type { NetworkLookup } from './reports/rules/senders.ts'
+import { forgetReports } from './reports/retention.ts'
 import { createReports } from './reports/service.ts'
 import { uploadRoutes } from './reports/upload.routes.ts'
+import { createRetention } from './retention/service.ts'
 import type { SandboxPool } from './sandbox/types.ts'
 import { instanceTenantRoutes, settingsRoutes } from './tenants/routes.ts'
 import { createTenants } from './tenants/service.ts'
@@ -250,6 +253,13 @@ export async function createApp(ports: AppPorts) {
   )
   const reports = createReports({ db, clock, blobs, domains })
   const others = createOtherReports({ db, clock, blobs })
+  const prune = createPrune({ db, store: audit_store, proof, signer, clock, instance_id })
+  const retention = createRetention({
+    db,
+    clock,
+    forgetReports: (tenant_id, before, signal) => forgetReports(db, tenant_id, before, signal),
+    pruneAudit: prune.prune,
+  })
   const maintenance = createMaintenance({ db, clock, blobs })
   const reparse = createReparse({ db, blobs, ingest })
 
@@ -382,6 +392,7 @@ export async function createApp(ports: AppPorts) {
       ingest,
       blobs,
       maintenance,
+      retention,
       reparse,
       alerts,
       raiser,

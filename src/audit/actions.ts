@@ -92,6 +92,7 @@ export const AUDIT_ACTIONS = {
   'audit.anchors': 'Changed where checkpoints are sent',
   'audit.incarnation': 'Began a new life of the log after a restore',
 
+  'retention.apply': 'Removed what was past keeping',
   'jobs.run': 'Started a job by hand',
 
   'instance.start': 'Wardpost started',

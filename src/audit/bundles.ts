@@ -60,6 +60,7 @@ export function createBundles(deps: BundleDeps) {
       const bytes = bundleBytes({
         about,
         store,
+        start,
         statements: deps.proof.own(tenant_id),
         public_key: await deps.checkpoints.publicKey(),
         signer: deps.signer,

@@ -66,6 +66,13 @@ export function registerJobs({ scheduler, app, db, backups, data_dir }: JobDeps)
   })
   scheduler.register({ name: 'expire', schedule: '17 * * * *', run: ({ now }) => housekeeping.expire(now) })
   scheduler.register({
+    name: 'retention',
+    schedule: '17 2 * * *',
+    async run({ signal }) {
+      return `${await app.services.retention.run(signal)} things past keeping removed`
+    },
+  })
+  scheduler.register({
     name: 'sweep',
     schedule: '47 2 * * *',
     async run() {

@@ -1,6 +1,7 @@
 import { t } from 'elysia'
 import { Body, Int, IsoTime, Literals, Nullable, PageQuery, QueryText } from '../http/schema.ts'
 import { RATE_LIMIT_MAX } from '../lib/limits.ts'
+import { type Bounds, RETENTION } from './rules/retention.ts'
 
 const PLANS = ['free', 'pro', 'enterprise'] as const
 const Name = t.String({ minLength: 1, maxLength: 100, pattern: '\\S', examples: ['Northlight Labs'] })
@@ -20,6 +21,23 @@ export const Limits = t.Object(
 )
 const OwnLimits = t.Partial(Limits, { additionalProperties: false })
 
+const days = ({ min, max }: Bounds) => Int({ minimum: min, maximum: max })
+
+export const Retention = t.Object(
+  {
+    reports_days: days(RETENTION.reports_days),
+    rejected_days: days(RETENTION.rejected_days),
+    alerts_days: days(RETENTION.alerts_days),
+    deliveries_days: days(RETENTION.deliveries_days),
+    audit_days: Nullable(days(RETENTION.audit_days)),
+  },
+  { title: 'Retention', description: 'How long what is kept, in days. null: for ever.' },
+)
+const RetentionUpdate = t.Partial(t.Object({ ...Retention.properties }), {
+  additionalProperties: false,
+  minProperties: 1,
+})
+
 export const Settings = t.Object(
   {
     id: t.String(),
@@ -27,6 +45,7 @@ export const Settings = t.Object(
     plan: Literals(PLANS),
     limits: Limits,
     default_compliance_threshold: Threshold,
+    retention: Retention,
     version: Int(),
     created_at: IsoTime,
     updated_at: IsoTime,
@@ -36,7 +55,11 @@ export const Settings = t.Object(
 export type SettingsDto = typeof Settings.static
 
 export const SettingsUpdate = Body(
-  { name: t.Optional(Name), default_compliance_threshold: t.Optional(Threshold) },
+  {
+    name: t.Optional(Name),
+    default_compliance_threshold: t.Optional(Threshold),
+    retention: t.Optional(RetentionUpdate),
+  },
   { minProperties: 1 },
 )
 export type SettingsUpdateInput = typeof SettingsUpdate.static

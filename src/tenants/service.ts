@@ -16,6 +16,7 @@ import type {
   TenantDto,
   TenantUpdateInput,
 } from './schema.ts'
+import { type Retention, retentionOf } from './rules/retention.ts'
 import type { TenantCounts, TenantRow, TenantStore } from './store.ts'
 
 export type TenantService = ReturnType<typeof createTenants>
@@ -83,6 +84,9 @@ export function createTenants(deps: { db: Db; store: TenantStore; clock: Clock; 
       if (input.name !== undefined) next.name = input.name.trim()
       if (input.default_compliance_threshold !== undefined) {
         next.default_compliance_threshold = input.default_compliance_threshold
+      }
+      if (input.retention !== undefined) {
+        next.retention = JSON.stringify({ ...(JSON.parse(row.retention) as object), ...input.retention })
       }
       await change(row, next, principal.actor, 'settings.update')
       return settingsOf(await load(principal.tenant_id))
@@ -167,6 +171,7 @@ function settingsOf(row: TenantRow): SettingsDto {
     plan: row.plan,
     limits: limitsOf(row.plan, JSON.parse(row.limits) as Partial<TenantLimits>),
     default_compliance_threshold: row.default_compliance_threshold,
+    retention: retentionOf(JSON.parse(row.retention) as Partial<Retention>),
     version: row.version,
     created_at: isoTime(row.created_at),
     updated_at: isoTime(row.updated_at),

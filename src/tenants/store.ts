@@ -9,6 +9,8 @@ export interface TenantRow {
   status: 'active' | 'suspended'
   limits: string
   default_compliance_threshold: number
+  /** JSON object: only what the tenant chose. */
+  retention: string
   version: number
   created_at: number
   updated_at: number
@@ -57,13 +59,14 @@ export function createTenantStore(db: Db) {
       const next = { ...row, ...change }
       return {
         sql: `UPDATE tenants SET name = ?, plan = ?, status = ?, limits = ?, default_compliance_threshold = ?,
-          version = version + 1, updated_at = ? WHERE id = ? AND version = ?`,
+          retention = ?, version = version + 1, updated_at = ? WHERE id = ? AND version = ?`,
         params: [
           next.name,
           next.plan,
           next.status,
           next.limits,
           next.default_compliance_threshold,
+          next.retention,
           now,
           row.id,
           row.version,

@@ -8,6 +8,7 @@ export const tenants = sqliteTable('tenants', {
   status: text('status').$type<'active' | 'suspended'>().notNull().default('active'),
   limits: text('limits').notNull().default('{}'),
   defaultComplianceThreshold: real('default_compliance_threshold').notNull().default(95),
+  retention: text('retention').notNull().default('{}'),
   version: integer('version').notNull().default(1),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),

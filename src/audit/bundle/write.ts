@@ -30,6 +30,8 @@ export interface BundleManifest {
 export interface BundleParts {
   about: Omit<BundleManifest, 'format' | 'product' | 'files' | 'key' | 'previous_hash'>
   store: Pick<AuditStore, 'links' | 'hashAt'>
+  /** Where the chain starts, when its oldest entries were removed. */
+  start: { seq: number; hash: string } | null
   statements: AsyncIterable<string>
   public_key: object
   signer: Signer
