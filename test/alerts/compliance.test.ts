@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { clearMarks, marksOf } from '../../src/domains/compliance.store.ts'
 import { probableCause, type SenderFigures } from '../../src/domains/rules/cause.ts'
 import { judge, percent, windowOf } from '../../src/domains/rules/threshold.ts'
+import { systemActor } from '../../src/lib/actors.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/lib/clock.ts'
 import { EVENT_KINDS } from '../../src/lib/event-kinds.ts'
 import { aggregate } from '../support/aggregate.ts'
@@ -171,6 +173,26 @@ describe('silent are', () => {
     expect(await fired()).toBe(1)
   })
 
+  test('history that reaches into a window that ended days ago', async () => {
+    await arrive(6, { pass: 200 })
+    await evaluate()
+    await arrive(8, { fail: 900 })
+    await evaluate()
+    expect(await fired()).toBe(0)
+    await arrive(6, { pass: 1 })
+    await evaluate()
+    expect(await fired()).toBe(1)
+  })
+
+  test('a window that ended over 7 days ago, though half a day of news follows it', async () => {
+    const begin = (TODAY - 7 * DAY_MS) / SECOND_MS
+    await arrive(7, { fail: 900 })
+    const body = aggregate({ id: 'half', begin, end: begin + 18 * 3600, count: 500, dkim: 'fail' })
+    await call('POST', '/v1/reports/upload', { key, body })
+    await evaluate()
+    expect(await fired()).toBe(0)
+  })
+
   test('the day that is not over yet', async () => {
     // Up to now: noon. The newest day that is covered to its end is yesterday, and that has too little mail.
     const begin = TODAY / SECOND_MS
@@ -180,6 +202,17 @@ describe('silent are', () => {
     await evaluate()
     expect(await fired()).toBe(0)
   })
+})
+
+test('what arrives during a look is looked at by the next one', async () => {
+  await arrive(1, { pass: 50 })
+  const seen = await marksOf(t.db, 100)
+  await arrive(1, { fail: 60 })
+  await t.db.commit(systemActor(tenant_id), { writes: [clearMarks(seen)], audit: { none: 'rollup' } })
+  expect([await evaluate(), await fired()]).toEqual([1, 1])
+  const left = await marksOf(t.db, 100)
+  await t.db.commit(systemActor(tenant_id), { writes: [clearMarks(left)], audit: { none: 'rollup' } })
+  expect(await evaluate()).toBe(0)
 })
 
 describe('after it fired', () => {

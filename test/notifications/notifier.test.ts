@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { AlertDraft, Severity } from '../../src/alerts/types.ts'
 import { systemActor } from '../../src/lib/actors.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/clock.ts'
+import { createNotifier } from '../../src/notifications/notifier.ts'
+import { createNotificationStore } from '../../src/notifications/store.ts'
 import { openTestApp, type TestApp } from '../support/app.ts'
 import { openSmtp } from '../support/smtp.ts'
 
@@ -152,6 +154,31 @@ describe('at once', () => {
     expect(mail.html).not.toMatch(/<script|<img|onerror=alert\(1\)>/)
     expect(mail.html).toContain('&lt;script&gt;')
   })
+})
+
+test('two who tell at the same time tell once', async () => {
+  const { notifications, mail } = t.app.services
+  const others = Array.from({ length: 3 }, () =>
+    createNotifier({
+      db: t.db,
+      store: createNotificationStore(t.db),
+      clock: t.clock,
+      notifications,
+      mail,
+      baseUrl: () => 'https://wardpost.example',
+    }),
+  )
+  await raise('critical')
+  await raise('medium')
+  await Promise.all(others.map((each) => each.run()))
+  expect(smtp.received.length).toBe(1)
+  t.clock.advance(DAY_MS)
+  await Promise.all(others.map((each) => each.run()))
+  expect((await subjects()).slice(1)).toEqual(['[Wardpost] 1 alert, 1 not resolved'])
+  expect((await outbox()).map((each) => [each.status, each.attempts])).toEqual([
+    ['sent', 1],
+    ['sent', 1],
+  ])
 })
 
 describe('quiet hours', () => {
