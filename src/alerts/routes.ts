@@ -160,9 +160,9 @@ export const alertRoutes = (deps: { guard: Guard; alerts: AlertService; pager: P
     })
 
 function readFilter(principal: Principal, query: AlertListInput) {
-  const status = choiceParam('status', query.status, ALERT_STATUSES)
-  const severity = choiceParam('severity', query.severity, SEVERITIES)
-  const kind = choiceParam('kind', query.kind, KINDS)
+  const status = choices('status', query.status, ALERT_STATUSES)
+  const severity = choices('severity', query.severity, SEVERITIES)
+  const kind = choices('kind', query.kind, KINDS)
   return {
     ...(status === undefined ? {} : { status }),
     ...(severity === undefined ? {} : { severity }),
@@ -170,6 +170,12 @@ function readFilter(principal: Principal, query: AlertListInput) {
     ...(query.q === undefined ? {} : { q: query.q }),
     ...(query.assigned_to === undefined ? {} : { assigned_to: assignedTo(principal, query.assigned_to) }),
   }
+}
+
+/** A comma list of the named values, each once; undefined when not sent. */
+function choices<const T extends string>(name: string, text: string | undefined, allowed: readonly T[]) {
+  if (text === undefined) return undefined
+  return [...new Set(text.split(',').map((each) => choiceParam(name, each.trim(), allowed)!))]
 }
 
 function assignedTo(principal: Principal, text: string): string | null {

@@ -71,13 +71,26 @@ const choice = (values: readonly string[], description?: string) =>
     }),
   )
 
+/** One of them or a comma list. */
+const choices = (values: readonly string[]) => {
+  const one = `(${values.join('|')})`
+  return t.Optional(
+    t.String({
+      'x-openapi': { pattern: `^${one}(,${one})*$` },
+      maxLength: 500,
+      description: `${values.join(', ')}; or several, as a comma list.`,
+      examples: [values[0]],
+    }),
+  )
+}
+
 export const AlertListQuery = t.Object({
   ...PageQuery,
   ...FieldsQuery,
   q: QueryText('Text in title or summary, or an id.'),
-  status: choice(ALERT_STATUSES),
-  severity: choice(SEVERITIES),
-  kind: choice(KINDS),
+  status: choices(ALERT_STATUSES),
+  severity: choices(SEVERITIES),
+  kind: choices(KINDS),
   assigned_to: t.Optional(
     t.String({ maxLength: 64, description: "A user's id, `me`, or `none`: alerts that are nobody's." }),
   ),
@@ -91,7 +104,7 @@ export const FieldsOnly = t.Object({ ...FieldsQuery })
 export const SilenceQuery = t.Object({
   duration: t.String({
     maxLength: 20,
-    'x-openapi': { pattern: '^[1-9][0-9]{0,2}[hd]$' },
+    'x-openapi': { pattern: '^[0-9]{1,6}[mhdw]$' },
     description: 'A number and `m`, `h`, `d` or `w`: 1m to 90d.',
     examples: ['4h'],
   }),

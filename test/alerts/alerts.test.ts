@@ -420,9 +420,20 @@ describe('the list', () => {
     expect(await at('severity=critical')).toBe('41')
     expect(await at('kind=reports_stopped')).toBe('531')
     expect(await at('kind=reports_stopped&severity=critical')).toBe('1')
+    expect(await at('severity=critical,low')).toBe('64310')
+    expect(await at('status=open,acknowledged')).toBe('6543210')
+    await post(items[1].id, 'silence?duration=1h')
+    expect(await at('status=open,acknowledged')).toBe('654320')
+    expect(await at('status=silenced,acknowledged')).toBe('10')
+    expect(await at('status=open,silenced')).toBe('654321')
+    t.clock.advance(HOUR_MS)
+    expect(await at('status=open,acknowledged')).toBe('6543210')
+    expect(await at('status=silenced,acknowledged')).toBe('0')
     expect(await at('q=PROBLEM%203')).toBe('3')
     for (const bad of [
       'status=dead',
+      'status=open,',
+
       'severity=bad',
       'kind=x',
       'sort=title',
