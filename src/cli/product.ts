@@ -159,6 +159,7 @@ export async function openProduct(
       if (closed) return
       closed = true
       clearInterval(chores)
+      app.services.notifier.stop()
       await stopWaking()
       await scheduler.close()
       saveLimits(data_dir, app)

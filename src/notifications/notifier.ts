@@ -47,6 +47,8 @@ export function createNotifier(deps: {
   baseUrl(): string
 }) {
   const { db, store, clock, notifications, mail, baseUrl } = deps
+  const stop = Promise.withResolvers<'stopped'>()
+  let stopped = false
 
   /** False when somebody else was faster. */
   const commit = async (tenant_id: string, writes: Change['writes']): Promise<boolean> => {
@@ -118,6 +120,7 @@ export function createNotifier(deps: {
   async function send(): Promise<number> {
     let sent = 0
     for (const row of await store.due(clock.now(), SENT_AT_ONCE_MAX)) {
+      if (stopped) break
       const outcome = await sendOne(row)
       if (outcome === 'sent') sent++
       if (outcome === 'unreachable') break
@@ -145,7 +148,9 @@ export function createNotifier(deps: {
     if (row.attempts >= MAIL_ATTEMPTS_MAX) return drop('was cut off in every attempt')
     if (!(await commit(tenant_id, [claimMail(row, now + LEASE_MS)]))) return 'other'
     const { id, subject, body_text: text, body_html: html } = row
-    const outcome = await mail.send({ id, to, subject, text, html })
+    const outcome = await Promise.race([mail.send({ id, to, subject, text, html }), stop.promise])
+    // Nobody waits for the server now. Whoever comes next finds the mail when its lease is over.
+    if (outcome === 'stopped') return 'unreachable'
     if (outcome === null) return drop('there is no mail server any more')
     const attempts = row.attempts + 1
     const end = clock.now()
@@ -159,6 +164,7 @@ export function createNotifier(deps: {
 
   let running: Promise<number> | null = null
   async function round(): Promise<number> {
+    if (stopped) return 0
     await decideNew()
     await digests()
     return send()
@@ -171,6 +177,12 @@ export function createNotifier(deps: {
         running = null
       })
       return running
+    },
+
+    /** Sends nothing more, and does not wait for a server that is slow. */
+    stop(): void {
+      stopped = true
+      stop.resolve('stopped')
     },
 
     /** Forgets mails that were sent or given up long ago. Says how many. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createServer } from 'node:net'
 import type { AlertDraft, Severity } from '../../src/alerts/types.ts'
 import { systemActor } from '../../src/lib/actors.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/clock.ts'
@@ -336,6 +337,21 @@ describe('a mail that does not get through', () => {
     t.clock.advance(1)
     expect(await run()).toBe(1)
   })
+})
+
+test('stopping does not wait for a server that says nothing, and the mail goes later', async () => {
+  const silent = createServer(() => {})
+  await new Promise<void>((ready) => silent.listen(0, '127.0.0.1', () => ready()))
+  await mailServer((silent.address() as { port: number }).port)
+  await raise('high')
+  const started = performance.now()
+  const running = run()
+  await Bun.sleep(50)
+  t.app.services.notifier.stop()
+  expect(await running).toBe(0)
+  expect(performance.now() - started).toBeLessThan(5000)
+  expect(await outbox()).toMatchObject([{ status: 'sending', attempts: 1 }])
+  silent.close()
 })
 
 test('without a mail server nothing piles up, and what was missed is not told later', async () => {
