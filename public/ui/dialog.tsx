@@ -229,6 +229,8 @@ interface SecretProps {
   secret: string
   /** Several lines, for example recovery codes. */
   multiline?: boolean
+  /** Why it must be saved now. */
+  why?: string
   onSaved: () => void
   children?: ReactNode
 }
@@ -240,6 +242,7 @@ export function SecretDialog({
   label,
   secret,
   multiline = false,
+  why = 'It is not stored and cannot be shown again.',
   onSaved,
   children,
 }: SecretProps) {
@@ -255,9 +258,7 @@ export function SecretDialog({
         </Button>
       }
     >
-      <p className="t2">
-        It is not stored and cannot be shown again. Only “I have saved it” closes this dialog.
-      </p>
+      <p className="t2">{why} Only “I have saved it” closes this dialog.</p>
       <div className="secret">
         <TextAreaSecret label={label} secret={secret} rows={multiline ? 6 : 2} />
         <CopyTextButton text={secret}>Copy</CopyTextButton>

@@ -21,7 +21,7 @@ export function Severity({ level, children }: { level: Level; children?: ReactNo
   )
 }
 
-export type StateKind = 'pass' | 'fail' | 'pending' | 'warn' | 'medium' | 'none' | 'half' | 'accent'
+export type StateKind = 'pass' | 'fail' | 'pending' | 'warn' | 'medium' | 'none' | 'half' | 'pause' | 'accent'
 
 const STATE_LOOK: Record<StateKind, { glyph: GlyphName; colour: string; tint: string }> = {
   pass: { glyph: 'pass', colour: 'c-pass', tint: 't-pass' },
@@ -31,6 +31,7 @@ const STATE_LOOK: Record<StateKind, { glyph: GlyphName; colour: string; tint: st
   medium: { glyph: 'warn', colour: 'c-medium', tint: 't-medium' },
   none: { glyph: 'none', colour: 'c-info', tint: 't-info' },
   half: { glyph: 'half', colour: 'c-low', tint: 't-low' },
+  pause: { glyph: 'pause', colour: 'c-info', tint: 't-info' },
   accent: { glyph: 'dot', colour: 'c-accent', tint: 't-accent' },
 }
 
