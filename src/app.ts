@@ -10,6 +10,8 @@ import { createAlerts } from './alerts/service.ts'
 import { createAlertStore } from './alerts/store.ts'
 import { createWatch } from './alerts/watch.ts'
 import { createWatchStore } from './alerts/watch.store.ts'
+import { createAnchors } from './audit/anchors.ts'
+import { anchorRoutes } from './audit/anchors.routes.ts'
 import { createAnomalies } from './audit/anomalies.ts'
 import { createAnomalyStore } from './audit/anomalies.store.ts'
 import { createBundles } from './audit/bundles.ts'
@@ -63,6 +65,7 @@ import { createNotifier } from './notifications/notifier.ts'
 import { mailRoutes, notificationRoutes } from './notifications/routes.ts'
 import { createNotifications } from './notifications/service.ts'
 import { createNotificationStore } from './notifications/store.ts'
+import { createSyslog } from './net/syslog.ts'
 import { createBlobs } from './reports/blobs.ts'
 import { domainFigureRoutes, figureRoutes } from './reports/figures.routes.ts'
 import { countIngest } from './reports/counted.ts'
@@ -228,6 +231,17 @@ export async function createApp(ports: AppPorts) {
   })
   const alerts = createAlerts({ db, store: alert_store, clock })
   const mail = createMail({ db, clock, keyring, mailer: ports.mailer })
+  const anchors = createAnchors({
+    db,
+    store: checkpoint_store,
+    clock,
+    egress: ports.egress,
+    syslog: createSyslog(),
+    mail: mail.send,
+    baseUrl: ports.baseUrl,
+    instance_id,
+    fingerprint: signer.fingerprint,
+  })
   const notification_store = createNotificationStore(db)
   const notifications = createNotifications({ db, store: notification_store, clock, mail })
   const notifier = createNotifier({
@@ -236,6 +250,7 @@ export async function createApp(ports: AppPorts) {
     clock,
     notifications,
     mail,
+    raiser,
     baseUrl: ports.baseUrl,
   })
   const watch = createWatch({ store: createWatchStore(db), alerts: alert_store, raiser, clock })
@@ -362,6 +377,7 @@ export async function createApp(ports: AppPorts) {
     .use(alertRoutes({ guard, alerts, pager }))
     .use(auditRoutes({ guard, audit, pager }))
     .use(auditProofRoutes({ guard, pager, checkpoints, bundles, erasure: createErasure({ db }) }))
+    .use(anchorRoutes({ guard, anchors }))
     .use(liveRoutes({ guard, live }))
     .get(
       '/docs/json',
@@ -385,6 +401,7 @@ export async function createApp(ports: AppPorts) {
       setup,
       audit,
       checkpoints,
+      anchors,
       anomalies,
       domains,
       reports,

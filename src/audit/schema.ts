@@ -197,3 +197,41 @@ export const Erased = t.Object(
   { erased: Int({ description: 'Entries whose personal values are gone.' }) },
   { title: 'Erased' },
 )
+
+const AnchorSettings = {
+  mail_to: t.Array(t.String({ format: 'email', maxLength: 254 }), { maxItems: 10, uniqueItems: true }),
+  syslog: Nullable(
+    Body({
+      host: t.String({
+        minLength: 1,
+        maxLength: 253,
+        pattern: '^[A-Za-z0-9.:_-]+$',
+        examples: ['siem.example.com'],
+      }),
+      port: Int({ minimum: 1, maximum: 65_535, examples: [514] }),
+      protocol: Literals(['udp', 'tcp']),
+    }),
+  ),
+  webhook_url: Nullable(t.String({ maxLength: 2048, examples: ['https://hooks.example.com/checkpoints'] })),
+}
+
+export const AnchorsBody = Body(AnchorSettings)
+export type AnchorsInput = typeof AnchorsBody.static
+
+export const Anchors = t.Object(
+  {
+    ...AnchorSettings,
+    targets: t.Array(
+      t.Object({
+        kind: Literals(['mail', 'syslog', 'webhook']),
+        sent_n: Int({ description: 'Number of the newest checkpoint that arrived there.' }),
+        sent_at: Nullable(IsoTime),
+        tried_at: Nullable(IsoTime),
+        error: Nullable(t.String()),
+      }),
+    ),
+    latest: Nullable(t.Object({ n: Int(), line: t.String() }, { description: 'To be kept by hand.' })),
+  },
+  { title: 'Anchors' },
+)
+export type AnchorsDto = typeof Anchors.static

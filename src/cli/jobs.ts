@@ -22,7 +22,7 @@ export function registerJobs({ scheduler, app, db, backups, data_dir }: JobDeps)
   const housekeeping = createHousekeeping(db)
   for (const job of alertJobs({ ...app.services, freeBytes: () => freeBytes(data_dir) }))
     scheduler.register(job)
-  const { domains, maintenance } = app.services
+  const { domains, maintenance, checkpoints, anchors } = app.services
   scheduler.register({
     name: 'backup',
     schedule: '0 3 * * *',
@@ -62,7 +62,13 @@ export function registerJobs({ scheduler, app, db, backups, data_dir }: JobDeps)
   scheduler.register({
     name: 'checkpoints',
     schedule: '* * * * *',
-    run: () => app.services.checkpoints.round(),
+    async run() {
+      const [made] = await Promise.allSettled([checkpoints.round()])
+      // What cannot be written to the file is sent away all the same.
+      const sent = await anchors.run()
+      if (made.status === 'rejected') throw made.reason
+      return [made.value ?? 'no news', ...(sent > 0 ? [`${sent} sent away`] : [])].join(', ')
+    },
   })
   scheduler.register({ name: 'expire', schedule: '17 * * * *', run: ({ now }) => housekeeping.expire(now) })
   scheduler.register({

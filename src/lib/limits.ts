@@ -66,6 +66,9 @@ export const DOMAINS_FREE_PLAN_MAX = 1
 export const AUDIT_DENIALS_PER_MINUTE = 10
 /** Different counters of refusals held within a minute: bounds memory under a flood from many addresses. */
 export const AUDIT_COUNTERS_MAX = 10_000
+/** For sending a checkpoint to a webhook of the operator's, everything together; of the answer only its status counts. */
+export const ANCHOR_TIMEOUT_MS = 10_000
+export const ANCHOR_RESPONSE_BYTES_MAX = 4096
 /** Open live streams of one tenant: a page each for everybody in a small team, several times over. */
 export const LIVE_STREAMS_PER_TENANT_MAX = 100
 /** A client that is further behind is told to read everything anew: that is less than telling it one by one. */
