@@ -20,6 +20,7 @@ export const ALERT_KINDS = {
   disk_low: 'Disk space is low',
   job_failed: 'A job keeps failing',
   backup_failed: 'The backup failed',
+  mail_failed: 'Mail could not be sent',
 } as const
 export type AlertKind = keyof typeof ALERT_KINDS
 

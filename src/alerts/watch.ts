@@ -131,7 +131,7 @@ function unreadable(
     title: `${files} files could not be read within a day`,
     summary:
       `Most were refused as ${most?.code ?? 'unknown'}, for example ${most?.example ?? 'one of them'}. ` +
-      'They are kept with their reasons under Reports, Refused files.',
+      'They are kept with their reasons under Reports, Rejected files.',
     subject: { type: 'tenant', id: tenant_id },
     evidence: { seen: isoTime(newest), files, codes: codes.map((code) => ({ ...code })) },
     dedupe_key: 'import_failures',

@@ -48,6 +48,24 @@ export function createMail(deps: { db: Db; clock: Clock; keyring: Keyring; maile
     return rows[0]
   }
 
+  /** How it goes with the mail of all tenants. */
+  const queue = async (): Promise<MailSettingsDto['queue']> => {
+    const [row] = await db.query<{
+      waiting: number
+      failed: number
+      last_error: string | null
+      last_sent: number | null
+    }>(
+      `SELECT count(*) FILTER (WHERE status IN ('pending', 'sending')) AS waiting,
+count(*) FILTER (WHERE status = 'failed') AS failed,
+(SELECT last_error FROM mail_outbox WHERE last_error IS NOT NULL AND status <> 'dropped' ORDER BY id DESC LIMIT 1)
+  AS last_error,
+max(done_at) FILTER (WHERE status = 'sent') AS last_sent FROM mail_outbox`,
+    )
+    const { waiting, failed, last_error, last_sent } = row!
+    return { waiting, failed, last_error, last_sent_at: last_sent === null ? null : isoTime(last_sent) }
+  }
+
   const deliver = async (row: Row, letter: Letter, dialogue?: string[]): Promise<MailOutcome> => {
     const kept = JSON.parse(row.settings_json) as Kept
     const password = row.password === null ? null : keyring.open(row.password)
@@ -73,7 +91,7 @@ export function createMail(deps: { db: Db; clock: Clock; keyring: Keyring; maile
     },
 
     async get(): Promise<MailSettingsDto> {
-      return shown(await load())
+      return shown(await load(), await queue())
     },
 
     async put(principal: Principal, input: MailUpdateInput, expected?: number): Promise<MailSettingsDto> {
@@ -102,7 +120,7 @@ export function createMail(deps: { db: Db; clock: Clock; keyring: Keyring; maile
         if (error instanceof Conflict) throw problem('version_conflict')
         throw error
       }
-      return shown(next)
+      return shown(next, await queue())
     },
 
     async remove(principal: Principal): Promise<void> {
@@ -176,7 +194,7 @@ function textOr(text: string | null | undefined): string | null {
   return trimmed === '' ? null : trimmed
 }
 
-function shown(row: Row | undefined): MailSettingsDto {
+function shown(row: Row | undefined, queue: MailSettingsDto['queue']): MailSettingsDto {
   const kept = row === undefined ? null : (JSON.parse(row.settings_json) as Kept)
   return {
     configured: kept !== null,
@@ -188,6 +206,7 @@ function shown(row: Row | undefined): MailSettingsDto {
     from_address: kept?.from_address ?? null,
     from_name: kept?.from_name ?? null,
     reply_to: kept?.reply_to ?? null,
+    queue,
     version: row?.version ?? 0,
     updated_at: row === undefined ? null : isoTime(row.updated_at),
   }

@@ -3,6 +3,7 @@
  * summary or not at all; what goes is in the outbox from then on. Sending takes one mail after the other, tries again
  * with growing pauses, and gives up in the end.
  */
+import type { AlertDraft, AlertRaiser } from '../alerts/types.ts'
 import { Conflict, type Change, type Db } from '../db/types.ts'
 import { systemActor } from '../lib/actors.ts'
 import { type Clock, HOUR_MS, isoTime, MINUTE_MS } from '../lib/clock.ts'
@@ -35,6 +36,7 @@ const SENT_AT_ONCE_MAX = 100
 const DIGEST_ALERTS_MAX = 200
 /** A server may take half a minute for a message; after this, whoever sent it is gone. */
 const LEASE_MS = 2 * MINUTE_MS
+const MAIL_FAILED = 'mail_failed'
 /** After each failed attempt. */
 const PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS]
 
@@ -44,9 +46,10 @@ export function createNotifier(deps: {
   clock: Clock
   notifications: Pick<NotificationService, 'read' | 'recipients' | 'addressOf'>
   mail: Pick<MailService, 'isConfigured' | 'send'>
+  raiser: Pick<AlertRaiser, 'raiseForOperators' | 'settleForOperators'>
   baseUrl(): string
 }) {
-  const { db, store, clock, notifications, mail, baseUrl } = deps
+  const { db, store, clock, notifications, mail, raiser, baseUrl } = deps
   const stop = Promise.withResolvers<'stopped'>()
   let stopped = false
 
@@ -125,6 +128,7 @@ export function createNotifier(deps: {
       if (outcome === 'sent') sent++
       if (outcome === 'unreachable') break
     }
+    if (sent > 0) await raiser.settleForOperators(MAIL_FAILED, 'Mail is sent again.')
     return sent
   }
 
@@ -157,6 +161,7 @@ export function createNotifier(deps: {
     if (outcome.ok) await commit(tenant_id, [endMail(id, 'sent', null, end)])
     else if (outcome.permanent || attempts >= MAIL_ATTEMPTS_MAX) {
       await commit(tenant_id, [endMail(id, 'failed', outcome.error, end)])
+      await raiser.raiseForOperators(givenUp(outcome.error, attempts))
     } else await commit(tenant_id, [retryMail(id, outcome.error, end + PAUSES_MS[attempts - 1]!)])
     if (outcome.ok) return 'sent'
     return outcome.unreachable ? 'unreachable' : 'other'
@@ -193,6 +198,20 @@ export function createNotifier(deps: {
       })
       return rows!.length
     },
+  }
+}
+
+/** Without who should have got it: operators of one tenant need not know the people of another. */
+function givenUp(words: string, attempts: number): AlertDraft {
+  const error = words.replaceAll(/[^\s<>]+@[^\s<>]+/g, '(address)')
+  return {
+    kind: 'mail_failed',
+    severity: 'high',
+    title: 'Mail about alerts could not be sent',
+    summary: `A mail was given up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${error}. Test the mail server under Settings, Instance.`,
+    subject: { type: 'instance', id: 'mail' },
+    evidence: { error, attempts },
+    dedupe_key: MAIL_FAILED,
   }
 }
 

@@ -67,6 +67,15 @@ export const MailSettings = t.Object(
     from_address: Nullable(t.String()),
     from_name: Nullable(t.String()),
     reply_to: Nullable(t.String()),
+    queue: t.Object(
+      {
+        waiting: Int(),
+        failed: Int({ description: 'Given up within the last 30 days.' }),
+        last_error: Nullable(t.String()),
+        last_sent_at: Nullable(IsoTime),
+      },
+      { description: 'Mail about alerts, of all tenants.' },
+    ),
     version: Int(),
     updated_at: Nullable(IsoTime),
   },

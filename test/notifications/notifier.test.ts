@@ -166,6 +166,7 @@ test('two who tell at the same time tell once', async () => {
       clock: t.clock,
       notifications,
       mail,
+      raiser: t.app.services.raiser,
       baseUrl: () => 'https://wardpost.example',
     }),
   )
@@ -284,6 +285,20 @@ describe('a mail that does not get through', () => {
     }
     expect(pauses).toEqual([1, 5, 30, 120, 360])
     expect(await outbox()).toMatchObject([{ status: 'failed', attempts: 6 }])
+    const { body } = await t.call('GET', '/v1/instance/mail', { key: operator })
+    expect(body.queue).toEqual({
+      waiting: 0,
+      failed: 1,
+      last_error: 'RCPT TO: 451 4.7.1 Try again later',
+      last_sent_at: null,
+    })
+    const failed = async () => (await t.call('GET', '/v1/alerts?kind=mail_failed', { key })).body.items
+    expect(await failed()).toMatchObject([{ status: 'open', count: 1 }])
+    smtp.answers.rcpt = null
+    await run()
+    expect(await failed()).toMatchObject([
+      { status: 'resolved', history: [{}, { note: 'Mail is sent again.' }] },
+    ])
   })
 
   test('arrives when the server is back', async () => {
@@ -337,6 +352,14 @@ describe('a mail that does not get through', () => {
     t.clock.advance(1)
     expect(await run()).toBe(1)
   })
+})
+
+test('what is said of a mail that was given up names nobody', async () => {
+  smtp.answers.rcpt = `550 5.1.1 <${owner}> has no mailbox`
+  await raise('high')
+  await run()
+  const { items } = (await t.call('GET', '/v1/alerts?kind=mail_failed', { key })).body
+  expect(items[0].evidence).toEqual({ error: 'RCPT TO: 550 5.1.1 <(address)> has no mailbox', attempts: 1 })
 })
 
 test('stopping does not wait for a server that says nothing, and the mail goes later', async () => {

@@ -106,7 +106,11 @@ function factsOf({ evidence, summary }: AlertWords): (readonly [string, string])
     .filter(([name, value]) => name !== 'seen' && !name.endsWith('_id') && isSingle(value))
     .filter(([, value]) => typeof value !== 'string' || !summary.includes(value))
     .slice(0, FACTS_MAX)
-    .map(([name, value]) => [title(name.replaceAll('_', ' ')), line(String(value))] as const)
+    .map(([name, value]) => [title(name.replaceAll('_', ' ')), factText(String(value))] as const)
+}
+
+function factText(text: string): string {
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? minute(text) : line(text)
 }
 
 function isSingle(value: unknown): boolean {
