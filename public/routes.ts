@@ -2,7 +2,15 @@
 import type { ComponentType } from 'react'
 import type { Crumb } from './ui/tabs.tsx'
 
-export type Area = 'overview' | 'domains' | 'reports' | 'audit' | 'settings' | 'account'
+export type Area =
+  | 'overview'
+  | 'alerts'
+  | 'domains'
+  | 'reports'
+  | 'audit'
+  | 'webhooks'
+  | 'settings'
+  | 'account'
 
 type Loader = () => Promise<Record<string, ComponentType>>
 
@@ -21,6 +29,7 @@ export interface PageRoute {
 }
 
 const REPORTS: Crumb = { label: 'Reports', href: '/reports' }
+const WEBHOOKS: Crumb = { label: 'Webhooks', href: '/webhooks' }
 const SETTINGS: Crumb = { label: 'Settings', href: '/settings' }
 
 export const PAGES: readonly PageRoute[] = [
@@ -31,6 +40,16 @@ export const PAGES: readonly PageRoute[] = [
     title: 'Overview',
     area: 'overview',
     crumbs: [{ label: 'Overview' }],
+  },
+  {
+    path: '/alerts',
+    page: 'AlertsPage',
+    load: () => import('./pages/alerts.tsx'),
+    title: 'Alerts',
+    area: 'alerts',
+    detail: '$id',
+    flush: true,
+    crumbs: [{ label: 'Alerts', href: '/alerts' }],
   },
   {
     path: '/domains',
@@ -109,12 +128,39 @@ export const PAGES: readonly PageRoute[] = [
     crumbs: [{ label: 'Audit', href: '/audit' }],
   },
   {
+    path: '/webhooks',
+    page: 'WebhooksPage',
+    load: () => import('./pages/webhooks.tsx'),
+    title: 'Webhooks',
+    area: 'webhooks',
+    detail: '$id',
+    flush: true,
+    crumbs: [WEBHOOKS],
+  },
+  {
+    path: '/webhooks/undelivered',
+    page: 'UndeliveredPage',
+    load: () => import('./pages/undelivered.tsx'),
+    title: 'Not delivered',
+    area: 'webhooks',
+    flush: true,
+    crumbs: [WEBHOOKS, { label: 'Not delivered' }],
+  },
+  {
     path: '/settings',
     page: 'SettingsPage',
     load: () => import('./pages/settings.tsx'),
     title: 'Settings',
     area: 'settings',
     crumbs: [SETTINGS],
+  },
+  {
+    path: '/settings/notifications',
+    page: 'NotificationsPage',
+    load: () => import('./pages/notifications.tsx'),
+    title: 'Notifications',
+    area: 'settings',
+    crumbs: [SETTINGS, { label: 'Notifications' }],
   },
   {
     path: '/settings/keys',

@@ -166,6 +166,7 @@ export const api = {
     call<T>('POST', path, { ...options, ...(body === undefined ? {} : { body }) }),
   patch: <T>(path: string, body: unknown, options: Options = {}) =>
     call<T>('PATCH', path, { ...options, body }),
+  put: <T>(path: string, body: unknown, options: Options = {}) => call<T>('PUT', path, { ...options, body }),
   delete: <T = void>(path: string, options: Options = {}) => call<T>('DELETE', path, options),
   /**
    * Sends files as a form. An upload that was refused as a whole (422) still carries a result per file, so its body

@@ -104,6 +104,21 @@ function isLong(query: { queryKey: QueryKey; state: { data: unknown } }): boolea
   return query.queryKey[1] === 'list' && (data?.pages?.length ?? 0) > REREAD_PAGES_MAX
 }
 
+/** Something changed elsewhere: what is on screen from these paths is asked for again, lists while they are one page. */
+export function askAgain(touched: (path: string) => boolean): void {
+  void queries.invalidateQueries(
+    {
+      predicate: ({ queryKey: [path, kind], state }) => {
+        if (typeof path !== 'string' || !touched(path)) return false
+        const pages = (state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0
+        return kind !== 'list' || pages <= 1
+      },
+    },
+    // What is on its way is not asked for twice.
+    { cancelRefetch: false },
+  )
+}
+
 /** After a change by the person: everything read from these paths is asked for again and shown at once. */
 export async function refresh(...paths: string[]): Promise<void> {
   const of_paths = (key: QueryKey): boolean => {

@@ -22,7 +22,8 @@ interface Accepted {
   key: string
   epoch: number
   pages: number
-  ids: ReadonlySet<unknown>
+  /** Each with its place. */
+  ids: ReadonlyMap<unknown, number>
 }
 
 function idOf(item: unknown): unknown {
@@ -40,14 +41,17 @@ export interface Steady<T> {
 /** `key` names the question, `pages` how many pages were loaded: a change of either is no news. */
 export function useSteady<T>(key: string, pages: number, items: T[]): Steady<T> {
   const now = useSyncExternalStore(subscribe, () => epoch)
-  const [accepted, setAccepted] = useState<Accepted>({ key: '', epoch: -1, pages: 0, ids: new Set() })
-  const take = () => setAccepted({ key, epoch: now, pages, ids: new Set(items.map(idOf)) })
+  const [accepted, setAccepted] = useState<Accepted>({ key: '', epoch: -1, pages: 0, ids: new Map() })
+  const take = () =>
+    setAccepted({ key, epoch: now, pages, ids: new Map(items.map((item, at) => [idOf(item), at])) })
   const same = accepted.key === key && accepted.epoch === now && accepted.pages === pages
   // An empty list that gets its first rows shows them.
   if (!same || accepted.ids.size === 0) {
     if (pages > 0 && (!same || items.length > 0)) take()
     return { items, news: 0, showNews: take }
   }
-  const known = items.filter((item) => accepted.ids.has(idOf(item)))
+  // A row that changed stays where it is, wherever the server would put it now.
+  const place = (item: T) => accepted.ids.get(idOf(item)) ?? -1
+  const known = items.filter((item) => place(item) >= 0).sort((a, b) => place(a) - place(b))
   return { items: known, news: items.length - known.length, showNews: take }
 }

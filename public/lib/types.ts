@@ -12,6 +12,43 @@ export interface AuthState {
   base_url: string
 }
 
+export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'info'
+
+export interface AlertSummary {
+  open: number
+  acknowledged: number
+  silenced: number
+  /** Of the open ones. */
+  by_severity: Record<Severity, number>
+}
+
+export interface Alert {
+  id: string
+  kind: string
+  severity: Severity
+  status: 'open' | 'acknowledged' | 'silenced' | 'resolved'
+  title: string
+  summary: string
+  subject: { type: string; id: string }
+  evidence: Record<string, unknown>
+  dedupe_key: string
+  count: number
+  silenced_until: string | null
+  assigned_to: { id: string; name: string | null } | null
+  history: AlertEvent[]
+  first_at: string
+  last_at: string
+}
+
+export interface AlertEvent {
+  at: string
+  action: string
+  actor: { type: string; id: string | null; name: string | null }
+  note: string | null
+  until: string | null
+  user: { id: string; name: string | null } | null
+}
+
 export type Role = 'owner' | 'admin' | 'analyst' | 'viewer'
 
 export interface Limits {

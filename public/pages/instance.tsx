@@ -6,6 +6,7 @@ import { PageHead } from '../ui/panel.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { InstanceBackups } from './instance/backups.tsx'
 import { InstanceJobs } from './instance/jobs.tsx'
+import { InstanceMail } from './instance/mail.tsx'
 import { InstanceOverview } from './instance/overview.tsx'
 import { InstanceSettings } from './instance/settings.tsx'
 import { InstanceTenants } from './instance/tenants.tsx'
@@ -19,6 +20,7 @@ const TABS = [
   { id: 'users', label: 'Users' },
   { id: 'backups', label: 'Backups' },
   { id: 'jobs', label: 'Jobs' },
+  { id: 'mail', label: 'Mail' },
   { id: 'settings', label: 'Settings' },
 ] as const
 
@@ -60,6 +62,7 @@ function ForOperators() {
         )}
         {tab === 'tenants' && <InstanceTenants />}
         {tab === 'users' && <InstanceUsers />}
+        {tab === 'mail' && <InstanceMail />}
         {tab === 'jobs' && <InstanceJobs />}
         {tab === 'backups' && <InstanceBackups path={instance.data?.data.path ?? 'the data folder'} />}
         {tab === 'settings' && instance.data !== undefined && (

@@ -25,6 +25,7 @@ import { Figures, PageHead, Panel } from '../ui/panel.tsx'
 import { Severity, StateMark } from '../ui/state.tsx'
 import { notify } from '../ui/toast.tsx'
 import { WhatWasDone } from './overview/done.tsx'
+import { useAlertsKnown } from './overview/alerts.ts'
 import { needsOf, sentenceOf, type JobRow, type Known, type Need } from './overview/needs.ts'
 import { Posture } from './overview/posture.tsx'
 import { watchRows } from './overview/watch.ts'
@@ -48,6 +49,7 @@ export function OverviewPage() {
   )
   const backups = useGet<Page<Backup>>('/v1/instance/backups', {}, { enabled: operator })
   const jobs = useGet<Page<JobRow>>('/v1/instance/jobs', {}, { enabled: operator })
+  const alerts = useAlertsKnown(reads('alerts:read'))
   const domains = list.data?.items ?? []
   const known: Known = {
     me,
@@ -55,8 +57,9 @@ export function OverviewPage() {
     summary: summary.data,
     backups: backups.data?.items,
     jobs: jobs.data?.items,
+    alerts: alerts.known,
   }
-  const ready = !list.isPending || !reads('domains:read')
+  const ready = (!list.isPending || !reads('domains:read')) && alerts.ready
   const needs = ready ? needsOf(known) : []
   const watched = domains.length + (summary.data?.reports ?? 0)
   return (
@@ -90,7 +93,7 @@ export function OverviewPage() {
         </div>
       )}
       <div className="grid grid-main">
-        <Needs needs={needs} ready={ready} watched={watched} />
+        <Needs needs={needs} ready={ready} watched={watched} open={alerts.known.summary?.open ?? 0} />
         <Watch known={known} at={list.dataUpdatedAt} />
         {reads('reports:read') && <Posture />}
         <WorstDomains domains={domains} />
@@ -119,10 +122,27 @@ function Verdict({ needs }: { needs: readonly Need[] }) {
   )
 }
 
-function Needs({ needs, ready, watched }: { needs: readonly Need[]; ready: boolean; watched: number }) {
+interface NeedsProps {
+  needs: readonly Need[]
+  ready: boolean
+  watched: number
+  /** Alerts that are open, all of them. */
+  open: number
+}
+
+function Needs({ needs, ready, watched, open }: NeedsProps) {
   const first_primary = needs.filter((need) => need.level === 'critical').length
+  const all = (
+    <A className="link" href="/alerts">
+      {open === 1 ? 'The open alert' : `All ${count(open)} alerts`}
+    </A>
+  )
   return (
-    <Panel title="Needs you now" {...(needs.length > 0 ? { sub: count(needs.length) } : {})}>
+    <Panel
+      title="Needs you now"
+      {...(needs.length > 0 ? { sub: count(needs.length) } : {})}
+      {...(open > 0 ? { actions: all } : {})}
+    >
       {ready && needs.length === 0 && (
         <Empty
           kind={watched === 0 ? 'yet' : 'done'}

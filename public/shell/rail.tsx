@@ -1,10 +1,11 @@
 import { useSyncExternalStore } from 'react'
 import { api, contact, onContact } from '../lib/api.ts'
 import { initials, plural, timeSeconds } from '../lib/format.ts'
+import { useIsLive } from '../lib/live.ts'
 import { covers, useAuthState, useMe } from '../lib/me.ts'
 import { queries, useGet } from '../lib/query.ts'
 import type { Area } from '../routes.ts'
-import type { Summary } from '../lib/types.ts'
+import type { AlertSummary, Page, Summary } from '../lib/types.ts'
 import { Glyph, Icon, type IconName } from '../ui/icons.tsx'
 import { A } from '../ui/link.tsx'
 import { Menu, MenuItem, MenuLabel } from '../ui/menu.tsx'
@@ -20,22 +21,55 @@ interface RailItem {
 
 /** Only areas that exist. */
 export const RAIL: readonly (readonly RailItem[])[] = [
-  [{ area: 'overview', label: 'Overview', href: '/', icon: 'overview' }],
+  [
+    { area: 'overview', label: 'Overview', href: '/', icon: 'overview' },
+    { area: 'alerts', label: 'Alerts', href: '/alerts', icon: 'alerts', scope: 'alerts:read' },
+  ],
   [
     { area: 'domains', label: 'Domains', href: '/domains', icon: 'domains', scope: 'domains:read' },
     { area: 'reports', label: 'Reports', href: '/reports', icon: 'reports', scope: 'reports:read' },
   ],
   [
     { area: 'audit', label: 'Audit', href: '/audit', icon: 'audit', scope: 'audit:read' },
+    { area: 'webhooks', label: 'Webhooks', href: '/webhooks', icon: 'webhooks', scope: 'webhooks:read' },
     { area: 'settings', label: 'Settings', href: '/settings', icon: 'settings' },
   ],
 ]
 
+interface WebhookState {
+  status: string
+  health: string
+}
+
+/** Paused is a person's decision; disabled is not. */
+function isInTrouble({ status, health }: WebhookState): boolean {
+  return status === 'disabled' || (status === 'active' && health === 'failing')
+}
+
+/** What waits in each area. */
+function useWaiting(): Partial<Record<Area, { count: number; words: string }>> {
+  const me = useMe()
+  const reads = (scope: string) => ({ enabled: covers(me.scopes, scope) })
+  const reports = useGet<Summary>('/v1/reports/summary', {}, reads('reports:read')).data
+  const alerts = useGet<AlertSummary>('/v1/alerts/summary', {}, reads('alerts:read')).data
+  const webhooks = useGet<Page<WebhookState>>(
+    '/v1/webhooks',
+    { limit: 100, fields: 'id,status,health' },
+    reads('webhooks:read'),
+  ).data
+  return {
+    webhooks: { count: webhooks?.items.filter(isInTrouble).length ?? 0, words: 'failing' },
+    alerts: { count: alerts?.open ?? 0, words: 'open' },
+    reports: {
+      count: reports === undefined ? 0 : reports.unassigned_reports + reports.rejected_files,
+      words: 'need attention',
+    },
+  }
+}
+
 export function Rail({ area, onFollow }: { area: Area | undefined; onFollow?: () => void }) {
   const me = useMe()
-  const can_reports = covers(me.scopes, 'reports:read')
-  const summary = useGet<Summary>('/v1/reports/summary', {}, { enabled: can_reports }).data
-  const waiting = summary === undefined ? 0 : summary.unassigned_reports + summary.rejected_files
+  const waiting = useWaiting()
   return (
     <nav className="rail" aria-label="Main">
       <TenantSwitch />
@@ -54,12 +88,7 @@ export function Rail({ area, onFollow }: { area: Area | undefined; onFollow?: ()
                 >
                   <Icon name={item.icon} />
                   <span>{item.label}</span>
-                  {item.area === 'reports' && waiting > 0 && (
-                    <em>
-                      {waiting}
-                      <span className="vh"> need attention</span>
-                    </em>
-                  )}
+                  <Waits {...waiting[item.area]} />
                 </A>
               </li>
             ))}
@@ -68,6 +97,16 @@ export function Rail({ area, onFollow }: { area: Area | undefined; onFollow?: ()
       })}
       <Connection />
     </nav>
+  )
+}
+
+function Waits({ count = 0, words = '' }: { count?: number; words?: string }) {
+  if (count === 0) return null
+  return (
+    <em>
+      {count}
+      <span className="vh"> {words}</span>
+    </em>
   )
 }
 
@@ -122,15 +161,21 @@ function TenantSwitch() {
   )
 }
 
-/** Honest about being asked, not told: when the server last answered, and whether the last question reached it. */
+/** Honest about how fresh things are: told of changes, asked every 30 s, or without an answer, and since when. */
 function Connection() {
   const state = useSyncExternalStore(onContact, contact)
+  const live = useIsLive()
   const version = useAuthState().data?.version
+  const word = !state.ok ? 'No answer since' : live ? 'Live' : 'Updated'
+  const how = live ? 'Changes are shown as they happen' : 'Asked every 30 s while the page is open'
   return (
     <div className="rail__foot">
-      <span className={state.ok ? 'st c-pass' : 'st c-fail'} title="Asked every 30 s while the page is open">
+      <span
+        className={state.ok ? 'st c-pass' : 'st c-fail'}
+        title={state.ok ? how : 'The server cannot be reached'}
+      >
         <Glyph name={state.ok ? 'dot' : 'fail'} />
-        {state.ok ? 'Updated' : 'No answer since'}
+        {word}
       </span>
       <span className="rail__utc">{state.at_ms === 0 ? '–' : `${timeSeconds(state.at_ms)} UTC`}</span>
       <span className="rail__v">Wardpost {version}</span>

@@ -1,6 +1,7 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { useCrumbLabel } from '../lib/crumb.ts'
+import { useLiveStream } from '../lib/live.ts'
 import { covers, useMe } from '../lib/me.ts'
 import { setTheme, useShownTheme } from '../lib/theme.ts'
 import { useTitle, useView } from '../lib/view.ts'
@@ -30,6 +31,7 @@ export function Shell() {
   const main = useRef<HTMLElement>(null)
   useTitle(crumb, page?.title)
   usePaletteKey(setPalette)
+  useLiveStream()
   // A new page takes the focus, so that reading starts there; a drawer on the same page has its own.
   const shown = useRef(page?.path)
   useEffect(() => {
@@ -97,6 +99,7 @@ function SettingsTabs({ current }: { current: string }) {
     { id: '/settings', label: 'Organisation', href: '/settings' },
     ...(may_read
       ? [
+          { id: '/settings/notifications', label: 'Notifications', href: '/settings/notifications' },
           { id: '/settings/keys', label: 'API keys', href: '/settings/keys' },
           { id: '/settings/users', label: 'Users', href: '/settings/users' },
           { id: '/settings/sessions', label: 'Sessions', href: '/settings/sessions' },
@@ -153,18 +156,38 @@ function useEntries(): PaletteEntry[] {
       to('Go to', 'Unassigned reports', 'reports', '/reports/unassigned'),
     )
   }
+  if (covers(me.scopes, 'webhooks:read')) {
+    entries.push(
+      to('Go to', 'Deliveries that failed', 'webhooks', '/webhooks/undelivered'),
+      to('Go to', 'Event catalogue', 'book', '/webhooks?catalogue=1'),
+    )
+  }
   if (covers(me.scopes, 'settings:read')) {
     entries.push(
+      to('Go to', 'Notifications', 'mail', '/settings/notifications'),
       to('Go to', 'API keys', 'key', '/settings/keys'),
       to('Go to', 'Users', 'users', '/settings/users'),
       to('Go to', 'Sessions', 'sessions', '/settings/sessions'),
     )
   }
-  if (me.user?.is_operator === true) entries.push(to('Go to', 'Instance', 'instance', '/settings/instance'))
+  if (covers(me.scopes, 'alerts:read'))
+    entries.push(to('Go to', 'Alerts assigned to me', 'alerts', '/alerts?status=all&assigned_to=me'))
+  if (me.user?.is_operator === true) {
+    entries.push(
+      to('Go to', 'Instance', 'instance', '/settings/instance'),
+      to('Go to', 'Mail server', 'mail', '/settings/instance/mail'),
+      to('Go to', 'Jobs', 'refresh', '/settings/instance/jobs'),
+    )
+  }
   entries.push(to('Go to', 'Account', 'user', '/account'), to('Go to', 'API documentation', 'book', '/docs'))
   if (covers(me.scopes, 'domains:write')) entries.push(to('Do', 'Add a domain', 'plus', '/domains?add=1'))
   if (covers(me.scopes, 'reports:write'))
     entries.push(to('Do', 'Upload reports', 'upload', '/reports/upload'))
+  if (covers(me.scopes, 'webhooks:write'))
+    entries.push(
+      to('Do', 'Add a webhook', 'plus', '/webhooks?add=1'),
+      to('Do', 'Send again what was not delivered', 'refresh', '/webhooks/undelivered?again=1'),
+    )
   if (covers(me.scopes, 'audit:read'))
     entries.push(to('Do', 'Verify the audit chain', 'audit', '/audit?verify=1'))
   entries.push(

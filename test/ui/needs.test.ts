@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { nowMs } from '../../public/lib/format.ts'
-import type { Domain, Me, Summary } from '../../public/lib/types.ts'
+import type { Alert, Domain, Me, Summary } from '../../public/lib/types.ts'
 import { needsOf, sentenceOf, type Known } from '../../public/pages/overview/needs.ts'
 
 const iso = (ago_ms: number) => new Date(nowMs() - ago_ms).toISOString()
@@ -84,6 +84,26 @@ const known = (values: Partial<Known> = {}): Known => ({
   summary: summary(),
   backups: undefined,
   jobs: undefined,
+  alerts: { open: [], handled: [], summary: undefined },
+  ...values,
+})
+
+const alert = (values: Partial<Alert> = {}): Alert => ({
+  id: 'alr_1',
+  kind: 'compliance_low',
+  severity: 'medium',
+  status: 'open',
+  title: 'example.com: 94.1 % of its mail passed DMARC',
+  summary: 'One sender explains it.',
+  subject: { type: 'domain', id: 'dom_1' },
+  evidence: {},
+  dedupe_key: 'compliance_low:dom_1',
+  count: 1,
+  silenced_until: null,
+  assigned_to: null,
+  history: [],
+  first_at: iso(DAY),
+  last_at: iso(DAY),
   ...values,
 })
 
@@ -105,6 +125,24 @@ describe('what needs a person', () => {
     expect(sentenceOf(found, 5)).toBe(
       'One thing is critical, one can wait. Everything else is within its limits.',
     )
+  })
+
+  test('an alert takes the place of what says the same, also while somebody is on it', () => {
+    const compliance = { rate: 94.1, messages: 1000, pass: 941, fail: 59, window_days: 30, trend: [] }
+    const domains = [domain({ compliance }), domain({ id: 'dom_2', name: 'example.net', compliance })]
+    const open = { open: [alert()], handled: [], summary: undefined }
+    expect(ids({ domains, alerts: open })).toEqual(['below-dom_2', 'alr_1'])
+    const taken = { open: [], handled: [alert()], summary: undefined }
+    expect(ids({ domains, alerts: taken })).toEqual(['below-dom_2'])
+  })
+
+  test('of the same severity alerts come first', () => {
+    const alerts = {
+      open: [alert({ kind: 'disk_low', subject: { type: 'instance', id: 'disk' } })],
+      handled: [],
+      summary: undefined,
+    }
+    expect(ids({ alerts, summary: summary({ unassigned_reports: 1 }) })).toEqual(['alr_1', 'unassigned'])
   })
 
   test('a parked domain has no compliance to fall below', () => {

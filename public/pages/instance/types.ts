@@ -40,11 +40,45 @@ export interface InstanceUser {
   last_login_at: string | null
 }
 
+export type RunStatus = 'running' | 'ok' | 'failed' | 'interrupted'
+
+export interface JobRun {
+  id: string
+  status: RunStatus
+  detail: string | null
+  started_at: string
+  ended_at: string | null
+  ms: number | null
+}
+
+export interface Mail {
+  configured: boolean
+  host: string | null
+  port: number | null
+  security: 'none' | 'starttls' | 'tls' | null
+  username: string | null
+  has_password: boolean
+  from_address: string | null
+  from_name: string | null
+  reply_to: string | null
+  version: number
+  updated_at: string | null
+}
+
+export interface MailTest {
+  ok: boolean
+  response: string | null
+  error: string | null
+  dialogue: string[]
+  ms: number
+}
+
 export interface Job {
   name: string
   schedule: string
   last_run_at: string | null
-  last_status: string | null
+  last_status: RunStatus | null
+  last_detail: string | null
   last_ms: number | null
   next_run_at: string | null
   running: boolean

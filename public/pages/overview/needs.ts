@@ -1,7 +1,7 @@
 /** What needs a person now, derived from what is known; the most severe first. */
 import { isBelow, POLICY_STATE_WORDS } from '../../lib/dmarc.ts'
 import { count, DAY_MS, nowMs, percent, plural, relative } from '../../lib/format.ts'
-import type { Backup, Domain, Me, Summary } from '../../lib/types.ts'
+import type { Alert, AlertSummary, Backup, Domain, Me, Summary } from '../../lib/types.ts'
 import type { Level } from '../../ui/state.tsx'
 
 export interface Need {
@@ -31,19 +31,49 @@ export interface Known {
   summary: Summary | undefined
   backups: readonly Backup[] | undefined
   jobs: readonly JobRow[] | undefined
+  alerts: {
+    /** The open ones, most severe first; maybe not all of them. */
+    open: readonly Alert[]
+    /** Somebody is on them: they are not said again. */
+    handled: readonly Pick<Alert, 'kind' | 'subject'>[]
+    summary: AlertSummary | undefined
+  }
 }
 
 const ORDER: readonly Level[] = ['critical', 'high', 'medium', 'low', 'info']
 
 export function needsOf(known: Known): Need[] {
-  const found = [
+  const derived = [
     ...known.domains.flatMap(domainNeeds),
     ...pendingNeeds(known.domains),
     ...reportNeeds(known),
     ...backupNeeds(known),
     ...accountNeeds(known.me),
   ]
+  const said = new Set([...known.alerts.open, ...known.alerts.handled].map(saidBy))
+  const found = [...known.alerts.open.map(alertNeed), ...derived.filter(({ id }) => !said.has(id))]
+  // Of the same severity alerts come first.
   return found.sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level))
+}
+
+function alertNeed(alert: Alert): Need {
+  return {
+    id: alert.id,
+    level: alert.severity,
+    title: alert.title,
+    detail: alert.summary,
+    since: alert.first_at,
+    action: 'Review',
+    href: `/alerts/${alert.id}`,
+  }
+}
+
+/** The derived item that says the same as an alert. */
+function saidBy({ kind, subject }: Pick<Alert, 'kind' | 'subject'>): string | undefined {
+  if (kind === 'compliance_low') return `below-${subject.id}`
+  if (kind === 'reports_stopped') return 'silent'
+  if (kind === 'import_failures') return 'rejected'
+  return kind === 'backup_failed' ? 'backup' : undefined
 }
 
 function domainNeeds(domain: Domain): Need[] {

@@ -13,7 +13,29 @@ export interface WatchRow {
 
 /** What is looked after all the time and how it stands. */
 export function watchRows(known: Known): WatchRow[] {
-  return [...domainRows(known), ...reportRows(known), ...backupRow(known), ...accountRow(known)]
+  return [
+    ...alertRow(known),
+    ...domainRows(known),
+    ...reportRows(known),
+    ...backupRow(known),
+    ...accountRow(known),
+  ]
+}
+
+function alertRow({ alerts: { summary } }: Known): WatchRow[] {
+  if (summary === undefined) return []
+  const { open, acknowledged, by_severity } = summary
+  const urgent = by_severity.critical + by_severity.high
+  return [
+    {
+      name: 'Alerts',
+      kind: open === 0 ? 'pass' : urgent > 0 ? 'warn' : 'medium',
+      word: open === 0 ? 'none open' : 'some open',
+      value: open === 0 ? 'none open' : `${open} open`,
+      note:
+        urgent > 0 ? `${urgent} critical or high` : acknowledged > 0 ? `${acknowledged} acknowledged` : '',
+    },
+  ]
 }
 
 function domainRows({ domains }: Known): WatchRow[] {
