@@ -18,7 +18,7 @@ import { createLanes } from './lanes.ts'
 import { changeOf } from './rules/health.ts'
 import { nextAttemptAt } from './rules/schedule.ts'
 import type { Outcome, Sender } from './sender.ts'
-import { createSlots, type Slot } from './slots.ts'
+import { createSlots, type Lane, type Slot } from './slots.ts'
 import type { AttemptResult, DueDelivery, HealthChange, QueueStore } from './store.queue.ts'
 
 export interface DispatcherPorts {
@@ -42,6 +42,9 @@ export interface FailedWebhook {
 const POLL_MS = SECOND_MS
 /** At the end, attempts under way get this long; what is cut off then is sent again after the next start. */
 const CLOSE_MS = 3 * SECOND_MS
+
+/** The time of the last success of a webhook is written this often while nothing else changes. */
+const SUCCESS_WRITTEN_MS = SECOND_MS
 
 interface Job {
   delivery: DueDelivery
@@ -98,15 +101,18 @@ export function createDispatcher(ports: DispatcherPorts) {
     if (results.length + jobs.length === 0) return []
     const lease_until = clock.now() + DELIVERY_LEASE_MS
     const wanted = jobs.map(({ delivery, claim }) => ({ id: delivery.id, claim }))
-    const health = healthOf(results)
+    const health = healthOf(results, clock.monotonic())
     const [, , changed, claimed] = await db.commit(actor, {
       writes: [
         ...store.results(results.map(resultOf)),
-        store.health(health),
+        store.health(health.map(({ change }) => change)),
         store.claim(wanted, lease_until),
       ],
       audit: { none: 'delivery' },
     })
+    for (const { lane, change } of health) {
+      lane.success_written_at = change.failures === 0 ? clock.monotonic() : -Infinity
+    }
     const failing = (changed ?? [])
       .filter((row) => row[2] === 'active' && Number(row[3]) > 0)
       .map(([id, tenant_id, , failures, failing_since]) => ({
@@ -272,10 +278,16 @@ function resultOf({ delivery, claim, outcome }: Ended): AttemptResult {
   }
 }
 
-function healthOf(results: readonly Ended[]): HealthChange[] {
-  const by_webhook = Map.groupBy(results, ({ delivery }) => delivery.webhook_id)
-  return [...by_webhook].map(([webhook_id, of_webhook]) => ({
-    webhook_id,
-    ...changeOf(of_webhook.map(({ outcome }) => outcome)),
-  }))
+/** What the results do to the rows of their webhooks. One success after the other is written once a second. */
+function healthOf(results: readonly Ended[], now: number): { lane: Lane; change: HealthChange }[] {
+  const by_lane = Map.groupBy(results, ({ slot }) => slot.lane)
+  return [...by_lane]
+    .filter(
+      ([lane, ended]) =>
+        now - lane.success_written_at >= SUCCESS_WRITTEN_MS || ended.some(({ outcome }) => !outcome.ok),
+    )
+    .map(([lane, ended]) => ({
+      lane,
+      change: { webhook_id: lane.webhook_id, ...changeOf(ended.map(({ outcome }) => outcome)) },
+    }))
 }

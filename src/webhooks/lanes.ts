@@ -44,7 +44,13 @@ export function createLanes({ store, clock, slots }: LanesPorts) {
     let lane = lanes.get(id)
     if (lane === undefined) {
       if (lanes.size >= LANES_MAX) forgetIdle()
-      lane = { webhook_id: id, tenant_id, proven: proven === 1, in_flight: 0 }
+      lane = {
+        webhook_id: id,
+        tenant_id,
+        proven: proven === 1,
+        in_flight: 0,
+        success_written_at: -Infinity,
+      }
       lanes.set(id, lane)
     }
     expect(lane, next_at)

@@ -17,6 +17,8 @@ export interface Lane {
   readonly tenant_id: string
   proven: boolean
   in_flight: number
+  /** When its row last learnt of a success (monotonic); -Infinity when it last learnt of a failure, or never. */
+  success_written_at: number
 }
 
 /** A slot that is taken; counted in the class that the lane was in when it was taken. */

@@ -59,6 +59,13 @@ const INDEXES: readonly { statuses: readonly DeliveryStatus[]; where: string }[]
   { statuses: ['sending'], where: `status = 'sending'` },
 ]
 
+/** Where few rows are wanted among many, the index of what they are, and not the order of the list, must be used. */
+const INDEX_OF: Partial<Record<DeliveryStatus, string>> = {
+  pending: 'INDEXED BY deliveries_due',
+  retrying: 'INDEXED BY deliveries_due',
+  sending: 'INDEXED BY deliveries_sending',
+}
+
 /** Spelt out, so that the index of the status serves. */
 function whereStatus(status: DeliveryStatus): string {
   const index = INDEXES.find(({ statuses }) => statuses.includes(status))
@@ -82,8 +89,9 @@ export function createDeliveryStore(db: Pick<Db, 'query'>) {
         where.push('d.event_type = ?')
         params.push(filter.type)
       }
+      const index = filter.status === undefined ? '' : (INDEX_OF[filter.status] ?? '')
       return db.query<DeliveryRow>(
-        `SELECT ${COLUMNS} FROM deliveries d WHERE ${where.join(' AND ')} ORDER BY d.id DESC LIMIT ?`,
+        `SELECT ${COLUMNS} FROM deliveries d ${index} WHERE ${where.join(' AND ')} ORDER BY d.id DESC LIMIT ?`,
         [...params, filter.limit],
       )
     },

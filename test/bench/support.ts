@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp } from '../../src/app.ts'
+import { type AppPorts, createApp } from '../../src/app.ts'
 import { openDb } from '../../src/db/open.ts'
 import { cliActor } from '../../src/lib/actors.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { createKeyring } from '../../src/lib/crypto.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { createEgressPolicy } from '../../src/net/egress-policy.ts'
@@ -20,9 +21,10 @@ const SANDBOX = [process.execPath, join(import.meta.dir, '../support/sandbox-chi
 export type BenchApp = Awaited<ReturnType<typeof openBenchApp>>
 
 /** `WARDPOST_BENCH_DIR` says on which disk; the system's temporary folder otherwise. */
-export async function openBenchApp() {
+export async function openBenchApp(over: Partial<AppPorts> = {}) {
   const data_dir = mkdtempSync(join(process.env['WARDPOST_BENCH_DIR'] ?? tmpdir(), 'wardpost-bench-'))
   const clock = systemClock
+  const instance_key = randomBytes(32)
   const db = openDb({ data_dir, clock })
   const pool = createSandboxPool({ command: SANDBOX, size: 1, clock })
   const app = await createApp({
@@ -40,7 +42,7 @@ export async function openBenchApp() {
       authorities: null,
     }),
     networks: null,
-    instance_key: randomBytes(32),
+    instance_key,
     version: '0.0.0-bench',
     baseUrl: () => 'http://localhost',
     base_origin: null,
@@ -58,6 +60,7 @@ export async function openBenchApp() {
         runs: () => Promise.reject(new Error('not in benches')),
       },
     },
+    ...over,
   })
   const limits = { key_per_minute: 10_000_000, tenant_per_minute: 10_000_000 }
   const owner = { name: 'Bench', email: 'bench@bench.example', plan: 'enterprise' as const, limits }
@@ -70,6 +73,7 @@ export async function openBenchApp() {
     pool,
     data_dir,
     tenant_id,
+    keyring: createKeyring(instance_key),
     actor: cliActor(tenant_id),
     /** The whole request, from arrival to the last byte, in milliseconds. */
     async get(path: string): Promise<number> {

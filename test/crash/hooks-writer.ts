@@ -13,7 +13,7 @@ const { db, area } = openHooks(data_dir, readFileSync(authority, 'utf8'))
 await area.start()
 
 async function client(index: number): Promise<never> {
-  const actor = testActor(TENANTS[index % TENANTS.length]!)
+  const actor = testActor(TENANTS[index % TENANTS.length])
   for (;;) {
     const id = newId('evt', Date.now())
     await db.commit(actor, {

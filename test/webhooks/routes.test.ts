@@ -257,6 +257,13 @@ describe('a webhook', () => {
       cursor = page.next_cursor === undefined ? '' : `&cursor=${page.next_cursor}`
     } while (cursor !== '')
     expect(seen).toEqual(ids)
+    for (const status of ['pending', 'sending', 'retrying', 'failed', 'skipped', 'cancelled']) {
+      expect([status, (await get(`/${hook.id}/deliveries?status=${status}`)).body.items]).toEqual([
+        status,
+        [],
+      ])
+    }
+    expect((await get(`/${hook.id}/deliveries?status=succeeded`)).body.items.length).toBe(7)
     const some = (await get(`/${hook.id}/deliveries?limit=1&fields=status`)).body.items
     expect(Object.keys(some[0])).toEqual(['id', 'status'])
   })
