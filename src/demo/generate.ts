@@ -13,12 +13,13 @@ import type { Ingest } from '../reports/ingest.ts'
 import type { SetupService } from '../tenants/setup.ts'
 import type { LoginService } from '../users/login.ts'
 import type { MemberService } from '../users/members.ts'
+import { type DemoAlertServices, makeAlerts } from './alerts.ts'
 import { type DemoFile, failureFile, reportFile, tlsFile } from './files.ts'
 import { recordsOf } from './mailflow.ts'
 import { type Chance, createChance } from './random.ts'
 import { DEMO_DAYS, type DemoDomain, DOMAINS, FORGOTTEN, RECEIVERS } from './scenario.ts'
 
-export interface DemoServices {
+export interface DemoServices extends DemoAlertServices {
   setup: SetupService
   login: LoginService
   members: MemberService
@@ -77,6 +78,7 @@ export async function seedDemo(
   // After everything else has landed: sent again, and sent again with more in it.
   const again = files.filter((_, i) => i % 120 === 7)
   await services.ingest.upload(principal.actor, 'upload', [...again, ...revisedFiles(files)])
+  await makeAlerts(services, principal)
   const key = await services.keys.create(principal, { name: 'SIEM export', scopes: ['*:read'] })
   await services.keys.create(principal, { name: 'Report forwarder', scopes: ['reports:write'] })
   const everything = await services.keys.create(principal, { name: 'Automation', scopes: ['*'] })

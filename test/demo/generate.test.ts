@@ -45,6 +45,15 @@ describe('the demo', () => {
     expect(body.items.filter((item: { status: string }) => item.status === 'verified')).toHaveLength(6)
   })
 
+  test('has alerts that the rules raised, one of them taken up', async () => {
+    const { body } = await at.call('GET', '/v1/alerts?kind=compliance_low&sort=severity', { key: api_key })
+    const states = body.items.map((item: { status: string }) => item.status)
+    expect(new Set(states)).toEqual(new Set(['acknowledged', 'open']))
+    expect(body.items[0]).toMatchObject({ status: 'acknowledged', assigned_to: { name: expect.any(String) } })
+    const events = await at.db.query(`SELECT 1 FROM events WHERE type = 'DMARC_THRESHOLD_REACHED'`)
+    expect(events).toHaveLength(body.items.length)
+  })
+
   test('has reports of every kind, and what goes wrong with them', async () => {
     for (const [path, min] of [
       ['reports', 50],
