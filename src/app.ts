@@ -47,6 +47,7 @@ import { op } from './http/schema.ts'
 import { createPager } from './http/pagination.ts'
 import { createLive, liveRoutes } from './http/live.ts'
 import { createLimiter } from './http/rate-limit.ts'
+import { createReference } from './http/reference.ts'
 import { findState, stateOf } from './http/request.ts'
 import { instanceRoutes, type InstancePorts } from './instance/routes.ts'
 import { createKeyring } from './lib/crypto.ts'
@@ -306,7 +307,9 @@ export async function createApp(ports: AppPorts) {
     },
   })
   const ui = createStatic(ports.loadAssets)
-  let document: Record<string, unknown> | null = null
+  const reference = createReference(() =>
+    openApiDocument(routes, { version: ports.version, server_url: ports.baseUrl() }),
+  )
   const page = async (request: Request): Promise<Response> => {
     const found = await ui.serve(request)
     if (found !== null) return found
@@ -379,11 +382,7 @@ export async function createApp(ports: AppPorts) {
     .use(auditProofRoutes({ guard, pager, checkpoints, bundles, erasure: createErasure({ db }) }))
     .use(anchorRoutes({ guard, anchors }))
     .use(liveRoutes({ guard, live }))
-    .get(
-      '/docs/json',
-      () => (document ??= openApiDocument(routes, { version: ports.version, server_url: ports.baseUrl() })),
-      { detail: { hide: true } },
-    )
+    .get('/docs/json', ({ request }) => reference.answer(request), { detail: { hide: true } })
     .get('/setup', ({ request }) => page(request), SETUP_PAGE)
     .get('/*', ({ request }) => page(request), { detail: { hide: true } })
 

@@ -38,6 +38,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Users: 'Who belongs to the tenant, invitations, sessions.',
   Settings: 'What the tenant says about itself.',
   Instance: 'The installation itself: for operators.',
+  Events: 'What Wardpost sends to the webhooks of a tenant.',
   'Sign-in': 'For browsers: set-up, sign-in, links.',
 }
 

@@ -6,6 +6,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { PROBLEMS, type ProblemCode } from '../lib/errors.ts'
 import { SCOPES } from '../lib/principal.ts'
 import type { Answer, Operation } from './schema.ts'
+import { openApiEvents } from './openapi-events.ts'
 import { HEADERS, INFO, PROBLEM_SCHEMA, RATE_LIMITS, TAGS } from './openapi-texts.ts'
 
 export interface RouteLike {
@@ -66,9 +67,10 @@ export function openApiDocument(
     openapi: '3.1.0',
     info: { ...INFO, version: about.version },
     servers: [{ url: about.server_url, description: 'This installation.' }],
-    tags: [...tags].map((name) => ({ name, description: TAGS[name] ?? name })),
+    tags: [...tags, 'Events'].map((name) => ({ name, description: TAGS[name] ?? name })),
     security: [{ apiKey: [] }],
     paths,
+    webhooks: openApiEvents(),
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `wdp_` and 59 characters.' },
