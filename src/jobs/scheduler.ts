@@ -102,7 +102,10 @@ export function createScheduler({ clock, db, log, holder }: SchedulerPorts): Sch
       now: clock.now(),
     })
     if (status === 'ok') {
-      log.info('job done', { job: job.name, ms: Math.round(clock.monotonic() - started), detail })
+      const fields = { job: job.name, ms: Math.round(clock.monotonic() - started), detail }
+      // Several look every minute whether there is something to do: mostly there is not.
+      if (detail === null) log.debug('job done', fields)
+      else log.info('job done', fields)
     }
     return true
   }
