@@ -25,8 +25,9 @@ import { isNews, judge, MESSAGES_MIN, percent, WINDOW_DAYS, windowOf } from './r
 
 export type Compliance = ReturnType<typeof createCompliance>
 
-/** Marks looked at in one go; more are left to the next. */
+/** Marks looked at in one go, and how often at most: what is left then is left to the next look. */
 const MARKS_AT_ONCE_MAX = 5000
+const ROUNDS_MAX = 20
 const FAILING_SOURCES_SHOWN = 5
 /** Points below the threshold from which on it is urgent. */
 const URGENT_POINTS = 10
@@ -113,7 +114,16 @@ export function createCompliance(deps: { db: Db; clock: Clock; raiser: AlertRais
   }
 
   async function evaluate(): Promise<number> {
-    const marks = await marksOf(db, MARKS_AT_ONCE_MAX)
+    let looked_at = 0
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      const marks = await marksOf(db, MARKS_AT_ONCE_MAX)
+      looked_at += await lookAt(marks)
+      if (marks.length < MARKS_AT_ONCE_MAX) break
+    }
+    return looked_at
+  }
+
+  async function lookAt(marks: readonly Mark[]): Promise<number> {
     const by_domain = Map.groupBy(marks, (mark) => mark.domain_id)
     for (const [domain_id, its] of by_domain) {
       const change = domain_id === null ? null : await changeFor(domain_id, its)
