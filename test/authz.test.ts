@@ -1,5 +1,6 @@
 /** Every documented route, asked by nobody, by the wrong key and for another tenant's things. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { systemActor } from '../src/lib/actors.ts'
 import { documentedRoutes, type DocumentedRoute } from '../src/http/openapi.ts'
 import { INSTANCE_SCOPES, SCOPES } from '../src/lib/principal.ts'
 import { openTestApp, type TestApp } from './support/app.ts'
@@ -71,11 +72,21 @@ describe('every route', () => {
       body: { email: 'a@victim.example', role: 'viewer' },
     })
     const domain = await t.call('POST', '/v1/domains', { key: victim.key, body: { name: 'victim.example' } })
+    const alert = await t.app.services.raiser.raiseNow(systemActor(victim.tenant_id), {
+      kind: 'import_failures',
+      severity: 'low',
+      title: 'Files',
+      summary: 'Files.',
+      subject: { type: 'tenant', id: victim.tenant_id },
+      evidence: {},
+      dedupe_key: 'files',
+    })
     const ids: Record<string, string> = {
       '/v1/settings/keys': key.body.id,
       '/v1/settings/invites': invite.body.id,
       '/v1/settings/users': victim.user_id,
       '/v1/domains': domain.body.id,
+      '/v1/alerts': alert.id,
     }
     expect([key.status, invite.status, domain.status]).toEqual([201, 201, 201])
     for (const route of routes.filter(
