@@ -24,6 +24,7 @@ import { createProof } from './audit/proof.ts'
 import { auditProofRoutes } from './audit/proof.routes.ts'
 import { createAuditService } from './audit/service.ts'
 import { openSigner, SIGNING_KEY_FILE } from './audit/signer.ts'
+import type { Walker } from './audit/walk.ts'
 import { createAuditStore } from './audit/store.ts'
 import { createDenials } from './audit/denials.ts'
 import { auditRoutes } from './audit/routes.ts'
@@ -110,6 +111,8 @@ export interface AppPorts {
   data_dir: string
   /** File of the checkpoints of the audit log; in the data folder unless named. */
   checkpoints?: string | null
+  /** Who walks long chains of the audit log; in this process unless named. */
+  walker?: Walker
   pool: SandboxPool
   resolver: DnsResolver
   /** The way out, to where somebody else says. */
@@ -164,7 +167,13 @@ export async function createApp(ports: AppPorts) {
   })
   await checkpoints.start()
   const proof = createProof({ store: checkpoint_store, file: checkpoint_file, signer, instance_id })
-  const audit = createAuditService({ store: audit_store, db, instance_id, proof })
+  const audit = createAuditService({
+    store: audit_store,
+    db,
+    instance_id,
+    proof,
+    ...(ports.walker === undefined ? {} : { walker: ports.walker }),
+  })
   const bundles = createBundles({
     db,
     store: audit_store,
@@ -257,7 +266,20 @@ export async function createApp(ports: AppPorts) {
   const watch = createWatch({ store: createWatchStore(db), alerts: alert_store, raiser, clock })
 
   const { egress } = ports
-  const hooks = createWebhookArea({ db, clock, log, keyring, egress, alerts: raiser, denials })
+  const hooks = createWebhookArea({
+    db,
+    clock,
+    log,
+    keyring,
+    egress,
+    alerts: raiser,
+    denials,
+    ended(error_class, ms) {
+      metrics.deliveries.add(1, [error_class ?? 'ok'])
+      metrics.delivery_duration.observe(ms / 1000)
+    },
+  })
+  metrics.registry.gauge('wardpost_webhook_in_flight', 'Attempts under way.', hooks.dispatcher.inFlight)
   const { webhooks, deliveries } = hooks
 
   const blobs = createBlobs(ports.data_dir, clock)

@@ -36,6 +36,9 @@ export interface Metrics {
   /** Reports taken in; labels: kind of the file, outcome. */
   ingest_reports: Counter
   rate_limited: Counter
+  /** Attempts to deliver an event; label: `ok`, or why not. */
+  deliveries: Counter
+  delivery_duration: Histogram
   close(): void
 }
 
@@ -123,6 +126,14 @@ export function createMetrics(ports: { version: string; monotonic: () => number 
       'kind',
       'outcome',
     ]),
+    deliveries: registry.counter('wardpost_webhook_attempts_total', 'Attempts to deliver an event.', [
+      'outcome',
+    ]),
+    delivery_duration: registry.histogram(
+      'wardpost_webhook_attempt_duration_seconds',
+      'Time until a receiver had answered, or not.',
+      SECONDS,
+    ),
     rate_limited: registry.counter('wardpost_http_rate_limited_total', 'Requests refused by a limit.', [
       'scope',
     ]),

@@ -10,7 +10,7 @@ import type { Egress } from '../net/http.ts'
 import { createDispatcher } from './dispatcher.ts'
 import { createRedelivery } from './redelivery.ts'
 import { createSecretBox } from './secrets.ts'
-import { createSender } from './sender.ts'
+import { createSender, type SenderPorts } from './sender.ts'
 import { createDeliveries } from './service.deliveries.ts'
 import { createWebhooks } from './service.ts'
 import { createDeliveryStore } from './store.deliveries.ts'
@@ -26,6 +26,7 @@ export interface WebhookPorts {
   egress: Egress
   alerts: Pick<AlertRaiser, 'raise' | 'settle'>
   denials: Pick<Denials, 'recordEgress'>
+  ended?: SenderPorts['ended']
   /** For one attempt; other than the contract says only in tests. */
   timeout_ms?: number
 }
@@ -43,6 +44,7 @@ export function createWebhookArea(ports: WebhookPorts) {
     clock,
     secrets,
     blocked: (tenant_id, webhook_id) => denials.recordEgress(systemActor(tenant_id), { webhook_id }),
+    ...(ports.ended === undefined ? {} : { ended: ports.ended }),
     ...(ports.timeout_ms === undefined ? {} : { timeout_ms: ports.timeout_ms }),
   })
   const judge = (failed: Parameters<typeof webhooks.judge>[0]): void => {

@@ -38,6 +38,8 @@ export interface SenderPorts {
   secrets: SecretBox
   /** A destination was refused: for the audit log. */
   blocked(tenant_id: string, webhook_id: string): void
+  /** Told of every attempt, for the metrics. */
+  ended?(error_class: string | null, ms: number): void
   timeout_ms?: number
 }
 
@@ -69,8 +71,10 @@ export function createSender(ports: SenderPorts) {
         response_bytes: WEBHOOK_RESPONSE_BYTES_MAX,
       })
       if (answer.error?.class === 'blocked') ports.blocked(parcel.tenant_id, parcel.webhook_id)
+      const verdict = verdictOf(answer)
+      ports.ended?.(verdict.error_class, answer.ms)
       return {
-        ...verdictOf(answer),
+        ...verdict,
         started_at,
         ended_at: clock.now(),
         ms: answer.ms,
