@@ -3,7 +3,7 @@
  * bits, in lower-case Crockford base 32. Ids made in one process within one millisecond still ascend, so that
  * sorting by id is sorting by creation. Made by the application before the commit, never by the database.
  */
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 
 export const ID_PREFIXES = [
   'ten',
@@ -33,14 +33,24 @@ export type IdPrefix = (typeof ID_PREFIXES)[number]
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_PATTERN = /^[a-z]{2,4}_[0-9a-hjkmnp-tv-z]{26}$/
 
+const RANDOM_BYTES = 10
+/** Asking the system for randomness costs more than the rest of an id, so it is asked for many at once. */
+const pool = new Uint8Array(RANDOM_BYTES * 256)
+let pool_at = pool.length
+
 let last_ms = 0
-const last_random = new Uint8Array(10)
+const last_random = new Uint8Array(RANDOM_BYTES)
 
 /** A fresh id. `now_ms` is the wall time from the caller's clock. */
 export function newId(prefix: IdPrefix, now_ms: number): string {
   if (now_ms > last_ms) {
     last_ms = now_ms
-    last_random.set(randomBytes(10))
+    if (pool_at === pool.length) {
+      randomFillSync(pool)
+      pool_at = 0
+    }
+    last_random.set(pool.subarray(pool_at, pool_at + RANDOM_BYTES))
+    pool_at += RANDOM_BYTES
   } else {
     increment(last_random)
   }
@@ -54,7 +64,7 @@ export function isId(prefix: IdPrefix, text: string): boolean {
 
 /** The smallest 26-character body an id made at `ms` can have: for ranges over time-ordered ids. */
 export function idFloor(ms: number): string {
-  return encode(ms, new Uint8Array(10))
+  return encode(ms, new Uint8Array(RANDOM_BYTES))
 }
 
 function increment(bytes: Uint8Array): void {
@@ -65,25 +75,37 @@ function increment(bytes: Uint8Array): void {
   }
 }
 
+/** Two characters of every 10 bits. */
+const PAIRS = Array.from({ length: 1024 }, (_, bits) => ALPHABET[bits >> 5]! + ALPHABET[bits & 31]!)
+
+let head_ms = -1
+let head = ''
+
 function encode(ms: number, random: Uint8Array): string {
-  let out = ''
-  let time = ms
-  const head: string[] = []
-  for (let i = 0; i < 10; i++) {
-    head.push(ALPHABET[time % 32]!)
-    time = Math.floor(time / 32)
+  if (ms !== head_ms) {
+    head_ms = ms
+    head = encodeTime(ms)
   }
-  out = head.reverse().join('')
-  let bits = 0
-  let held = 0
-  for (const byte of random) {
-    held = (held << 8) | byte
-    bits += 8
-    while (bits >= 5) {
-      out += ALPHABET[(held >>> (bits - 5)) & 31]!
-      bits -= 5
-      held &= (1 << bits) - 1
-    }
+  return head + fiveBytes(random, 0) + fiveBytes(random, 5)
+}
+
+/** 50 bits, of which the upper two are zero until the year 10889. */
+function encodeTime(ms: number): string {
+  let out = ''
+  let rest = ms
+  for (let i = 0; i < 5; i++) {
+    out = PAIRS[rest % 1024]! + out
+    rest = Math.floor(rest / 1024)
   }
   return out
+}
+
+function fiveBytes(bytes: Uint8Array, at: number): string {
+  const [a, b, c, d, e] = [bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!, bytes[at + 4]!]
+  return (
+    PAIRS[(a << 2) | (b >> 6)]! +
+    PAIRS[((b & 63) << 4) | (c >> 4)]! +
+    PAIRS[((c & 15) << 6) | (d >> 2)]! +
+    PAIRS[((d & 3) << 8) | e]!
+  )
 }

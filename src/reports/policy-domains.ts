@@ -2,7 +2,7 @@
  * The policy domains reports were about, each with the tenant's domain it belongs to: the nearest parent, or none.
  * They are made when a report first names them and never go away, so their numbers can be remembered.
  */
-import type { Actor, Db } from '../db/types.ts'
+import type { Actor, Db, SqlValue } from '../db/types.ts'
 
 export interface PolicyDomains {
   /** Numbers of the names, made where they are new. `span` is the longest period among the reports about to land. */
@@ -15,10 +15,17 @@ export const ALL = '*'
 /** Remembered names of all tenants together; a miss costs one query. */
 const REMEMBERED_MAX = 20_000
 
-const INSERT = `INSERT INTO policy_domains (tenant_id, name, domain_id, span_max)
-SELECT ?1, ?2, (SELECT id FROM domains WHERE tenant_id = ?1 AND name IN (SELECT value FROM json_each(?3))
-  ORDER BY length(name) DESC LIMIT 1), ?4
+const insertFor = (
+  parents: string,
+): string => `INSERT INTO policy_domains (tenant_id, name, domain_id, span_max)
+SELECT ?1, ?2, (SELECT id FROM domains WHERE tenant_id = ?1 AND name IN (${parents})
+  ORDER BY length(name) DESC LIMIT 1), ?3
 WHERE true ON CONFLICT (tenant_id, name) DO UPDATE SET span_max = max(span_max, excluded.span_max)`
+
+/** Nearly all names have at most four labels: for them the parents are parameters, five times as fast as a JSON list. */
+const FEW_LABELS = 4
+const INSERT_FEW = insertFor('?4, ?5, ?6, ?7')
+const INSERT_MANY = insertFor('SELECT value FROM json_each(?4)')
 
 export function createPolicyDomains(db: Db): PolicyDomains {
   const known = new Map<string, { id: number; span: number }>()
@@ -34,8 +41,19 @@ export function createPolicyDomains(db: Db): PolicyDomains {
         else missing.push([name, span])
       }
       if (missing.length === 0) return out
-      const rows = missing.map(([name, span]) => [tenant, name, JSON.stringify(parentsOf(name)), span])
-      await db.commit(actor, { writes: [{ sql: INSERT, rows }], audit: { none: 'staging' } })
+      const few: SqlValue[][] = []
+      const many: SqlValue[][] = []
+      for (const [name, span] of missing) {
+        const parents = parentsOf(name)
+        if (parents.length > FEW_LABELS) many.push([tenant, name, span, JSON.stringify(parents)])
+        else
+          few.push([tenant, name, span, ...Array.from({ length: FEW_LABELS }, (_, i) => parents[i] ?? null)])
+      }
+      const writes = [
+        { sql: INSERT_FEW, rows: few },
+        { sql: INSERT_MANY, rows: many },
+      ].filter(({ rows }) => rows.length > 0)
+      await db.commit(actor, { writes, audit: { none: 'staging' } })
       const found = await db.query<{ id: number; name: string; span_max: number }>(
         `SELECT id, name, span_max FROM policy_domains
 WHERE tenant_id = ? AND name IN (SELECT value FROM json_each(?))`,
