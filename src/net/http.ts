@@ -95,7 +95,11 @@ export function createEgress({ policy, lookup, clock, authorities }: EgressPorts
     const tls = literal ? ca : { ...ca, serverName: host }
     return fetch(`https://${urlHost(ip)}:${port}${path}`, {
       method: request.method,
-      headers: { ...request.headers, host: port === 443 ? name : `${name}:${port}` },
+      headers: {
+        'accept-encoding': 'identity',
+        ...request.headers,
+        host: port === 443 ? name : `${name}:${port}`,
+      },
       body: request.body as Uint8Array<ArrayBuffer> | null,
       redirect: 'manual',
       signal,
