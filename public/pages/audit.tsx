@@ -244,6 +244,9 @@ function ExportMenu({ view }: { view: View }) {
   const range = { from: view.get('from'), to: view.get('to'), action: view.get('action') }
   return (
     <Menu trigger={<Button icon="download">Export</Button>}>
+      <MenuLink download href={address('/v1/audit/bundle', { from: range.from, to: range.to })}>
+        Evidence, a ZIP that anybody can verify
+      </MenuLink>
       {FORMATS.map(({ format, label }) => (
         <MenuLink key={format} download href={address('/v1/audit/export', { format, ...range })}>
           {label}

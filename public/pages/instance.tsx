@@ -4,6 +4,7 @@ import { useTitle, useView } from '../lib/view.ts'
 import { Notice, ProblemNotice } from '../ui/notice.tsx'
 import { PageHead } from '../ui/panel.tsx'
 import { Tabs } from '../ui/tabs.tsx'
+import { InstanceAnchors } from './instance/anchors.tsx'
 import { InstanceBackups } from './instance/backups.tsx'
 import { InstanceJobs } from './instance/jobs.tsx'
 import { InstanceMail } from './instance/mail.tsx'
@@ -21,6 +22,7 @@ const TABS = [
   { id: 'backups', label: 'Backups' },
   { id: 'jobs', label: 'Jobs' },
   { id: 'mail', label: 'Mail' },
+  { id: 'anchors', label: 'Anchors' },
   { id: 'settings', label: 'Settings' },
 ] as const
 
@@ -62,6 +64,7 @@ function ForOperators() {
         )}
         {tab === 'tenants' && <InstanceTenants />}
         {tab === 'users' && <InstanceUsers />}
+        {tab === 'anchors' && <InstanceAnchors />}
         {tab === 'mail' && <InstanceMail />}
         {tab === 'jobs' && <InstanceJobs />}
         {tab === 'backups' && <InstanceBackups path={instance.data?.data.path ?? 'the data folder'} />}

@@ -12,6 +12,8 @@ import { TextField } from '../ui/field.tsx'
 import { Notice, ProblemNotice } from '../ui/notice.tsx'
 import { PageHead, Panel } from '../ui/panel.tsx'
 import { notify } from '../ui/toast.tsx'
+import { RetentionPanel } from './settings/retention-panel.tsx'
+import type { Retention } from './settings/retention.ts'
 
 interface Settings {
   id: string
@@ -26,6 +28,7 @@ interface Settings {
     threats_query_per_minute: number
   }
   default_compliance_threshold: number
+  retention: Retention
   version: number
   created_at: string
   updated_at: string
@@ -47,7 +50,12 @@ export function SettingsPage() {
         )}
         {settings.data !== undefined && (
           <>
-            <GeneralPanel key={settings.data.version} settings={settings.data} />
+            <GeneralPanel key={`general ${settings.data.version}`} settings={settings.data} />
+            <RetentionPanel
+              key={`retention ${settings.data.version}`}
+              retention={settings.data.retention}
+              version={settings.data.version}
+            />
             <PlanPanel settings={settings.data} />
           </>
         )}

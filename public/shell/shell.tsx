@@ -176,6 +176,7 @@ function useEntries(): PaletteEntry[] {
     entries.push(
       to('Go to', 'Instance', 'instance', '/settings/instance'),
       to('Go to', 'Mail server', 'mail', '/settings/instance/mail'),
+      to('Go to', 'Anchors of the audit log', 'audit', '/settings/instance/anchors'),
       to('Go to', 'Jobs', 'refresh', '/settings/instance/jobs'),
     )
   }

@@ -67,7 +67,10 @@ export const KINDS: Readonly<Record<string, KindHelp>> = {
   mail_failed: {
     title: 'Mail could not be sent',
     why: 'Nobody is told of alerts unless they look here.',
-    how: ['Read what the mail server said below.', 'Test the mail server in the settings of the installation.'],
+    how: [
+      'Read what the mail server said below.',
+      'Test the mail server in the settings of the installation.',
+    ],
   },
 }
 
@@ -86,6 +89,7 @@ export function subjectLink({ kind, subject }: Alert): { href: string; label: st
   const { type, id } = subject
   if (kind === 'import_failures') return { href: '/reports/rejected', label: 'Rejected files' }
   if (kind === 'backup_failed') return { href: '/settings/instance/backups', label: 'Backups' }
+  if (kind === 'mail_failed') return { href: '/settings/instance/mail', label: 'The mail server' }
   if (kind === 'compliance_low')
     return { href: `/domains/${id}?tab=sources`, label: 'The senders of the domain' }
   if (type === 'domain') return { href: `/domains/${id}?tab=dns`, label: 'The DNS records of the domain' }

@@ -1,15 +1,17 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, fieldError, isAllFields } from '../../lib/api.ts'
-import { exact, plural } from '../../lib/format.ts'
+import { count, exact, plural } from '../../lib/format.ts'
 import { useMe } from '../../lib/me.ts'
 import { refresh, useGet } from '../../lib/query.ts'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { Disclosure } from '../../ui/drawer.tsx'
+import { Disclosure, Props } from '../../ui/drawer.tsx'
 import { Check, SelectField, TextField } from '../../ui/field.tsx'
 import { Empty, Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import { State } from '../../ui/state.tsx'
+import { Time } from '../../ui/time.tsx'
 import { notify } from '../../ui/toast.tsx'
 import type { Mail, MailTest } from './types.ts'
 
@@ -47,7 +49,8 @@ export function InstanceMail() {
             </Button>
           }
         >
-          With a mail server, people are told of alerts at once or once a day. Nothing else is sent.
+          With a mail server, people are told of alerts at once or once a day, and checkpoints of the audit
+          log can be sent to somebody outside.
         </Empty>
       </Panel>
     )
@@ -56,6 +59,7 @@ export function InstanceMail() {
     <>
       <MailForm key={mail.version} mail={mail} />
       {mail.configured && <MailTestPanel />}
+      {mail.configured && <Queue queue={mail.queue} />}
     </>
   )
 }
@@ -208,6 +212,27 @@ function RemoveDialog({ mail, onClose }: { mail: Mail; onClose: () => void }) {
         more; the alerts themselves go on.
       </p>
     </ConfirmDialog>
+  )
+}
+
+function Queue({ queue }: { queue: Mail['queue'] }) {
+  const { waiting, failed, last_error, last_sent_at } = queue
+  return (
+    <Panel title="Mail about alerts" sub="of all organisations">
+      <div className="kv">
+        <Props
+          items={[
+            ['Waiting', count(waiting)],
+            [
+              'Given up',
+              failed === 0 ? 'none in 30 days' : <State kind="fail">{`${count(failed)} in 30 days`}</State>,
+            ],
+            ['Last sent', <Time key="sent" at={last_sent_at} as="relative" />],
+            last_error !== null && ['Last error', last_error],
+          ]}
+        />
+      </div>
+    </Panel>
   )
 }
 

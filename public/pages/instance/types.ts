@@ -63,6 +63,22 @@ export interface Mail {
   reply_to: string | null
   version: number
   updated_at: string | null
+  /** Mail about alerts, of all organisations. */
+  queue: { waiting: number; failed: number; last_error: string | null; last_sent_at: string | null }
+}
+
+export interface Anchors {
+  mail_to: string[]
+  syslog: { host: string; port: number; protocol: 'udp' | 'tcp' } | null
+  webhook_url: string | null
+  targets: {
+    kind: 'mail' | 'syslog' | 'webhook'
+    sent_n: number
+    sent_at: string | null
+    tried_at: string | null
+    error: string | null
+  }[]
+  latest: { n: number; line: string } | null
 }
 
 export interface MailTest {

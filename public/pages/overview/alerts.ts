@@ -13,18 +13,17 @@ export function useAlertsKnown(enabled: boolean): { known: Known['alerts']; read
     { status: 'open', sort: '-severity', limit: SHOWN_MAX },
     { enabled },
   )
-  const handled = (status: 'acknowledged' | 'silenced') => ({
-    query: { status, limit: HANDLED_MAX, fields: 'id,kind,subject' },
-    options: { enabled: enabled && (summary.data?.[status] ?? 0) > 0 },
-  })
-  const [taken, silent] = [handled('acknowledged'), handled('silenced')]
-  const acknowledged = useGet<Page<Alert>>('/v1/alerts', taken.query, taken.options)
-  const silenced = useGet<Page<Alert>>('/v1/alerts', silent.query, silent.options)
+  const others = (summary.data?.acknowledged ?? 0) + (summary.data?.silenced ?? 0)
+  const handled = useGet<Page<Alert>>(
+    '/v1/alerts',
+    { status: 'acknowledged,silenced', limit: HANDLED_MAX, fields: 'id,kind,subject' },
+    { enabled: enabled && others > 0 },
+  )
   return {
     known: {
       summary: summary.data,
       open: open.data?.items ?? [],
-      handled: [...(acknowledged.data?.items ?? []), ...(silenced.data?.items ?? [])],
+      handled: others > 0 ? (handled.data?.items ?? []) : [],
     },
     ready: !enabled || !open.isPending,
   }
