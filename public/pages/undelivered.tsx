@@ -23,17 +23,28 @@ const LEAD =
 function columnsOf(webhooks: readonly Webhook[]): readonly Column<Delivery>[] {
   const { state, event, created, tries, last, next } = DELIVERY_COLUMNS
   const urls = new Map(webhooks.map(({ id, url }) => [id, url]))
+  const hostOfRow = (row: Delivery): string => {
+    const url = urls.get(row.webhook_id)
+    return url === undefined ? 'deleted' : hostOf(url)
+  }
   return [
     state,
-    event,
+    {
+      ...event,
+      cell: (row) => (
+        <>
+          {event.cell(row)}
+          <span className="sub only-narrow-b">
+            {hostOfRow(row)}, {relative(row.created_at)}
+          </span>
+        </>
+      ),
+    },
     {
       key: 'endpoint',
       title: 'Endpoint',
       priority: 2,
-      cell: (row) => {
-        const url = urls.get(row.webhook_id)
-        return <span className="mono brk">{url === undefined ? 'deleted' : hostOf(url)}</span>
-      },
+      cell: (row) => <span className="mono brk">{hostOfRow(row)}</span>,
     },
     created,
     tries,

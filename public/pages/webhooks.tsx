@@ -30,7 +30,10 @@ const COLUMNS: readonly Column<Webhook>[] = [
     fixed: true,
     cell: (row) => (
       <>
-        <span className="mono med brk">{row.url}</span>
+        <span className="mono med brk">
+          <span className="only-wide">https://</span>
+          {row.url.replace('https://', '')}
+        </span>
         <span className="sub">{row.description === '' ? kindsOf(row.events) : row.description}</span>
       </>
     ),

@@ -131,11 +131,14 @@ journeys('every page', (stage) => {
       'drawers have no findings',
       async () => {
         const found: string[] = []
-        const { domain_id, report_id, key_id } = seeded
+        const { domain_id, report_id, key_id, webhook_id } = seeded
         const drawers = [
           `/domains/${domain_id}`,
           `/reports/${report_id}`,
           `/settings/keys/${key_id}`,
+          `/webhooks/${webhook_id}`,
+          ...['deliveries', 'signature', 'settings'].map((tab) => `/webhooks/${webhook_id}?tab=${tab}`),
+          `/webhooks/${webhook_id}?tab=deliveries&status=failed`,
           '/audit/1',
           '/audit?outcome=success&action=keys.*',
         ]
@@ -176,6 +179,19 @@ journeys('every page', (stage) => {
         await look('/settings/users', 'invite', press('Invite'))
         await look('/settings/users', 'actions', press(/^Actions for/))
         await look('/settings/instance/tenants', 'add', press('Add organisation'))
+        await look('/webhooks?add=1', 'add', () => page.getByRole('dialog').waitFor())
+        await look('/webhooks?catalogue=1', 'example', () => page.getByText('What is sent').first().click())
+        await look(`/webhooks/${seeded.webhook_id}`, 'test', async () => {
+          await press('Send test')()
+          await page.getByText('The reason:').waitFor()
+        })
+        await look(
+          `/webhooks/${seeded.webhook_id}?tab=signature`,
+          'replace',
+          press('Make another new secret'),
+        )
+        await look(`/webhooks/${seeded.webhook_id}?tab=settings`, 'delete', press('Delete this endpoint'))
+        await look('/webhooks/undelivered?again=1', 'again', () => page.getByRole('dialog').waitFor())
         await look('/audit?verify=1', 'verify', () => page.getByRole('dialog').waitFor())
         await look('/audit?verify=1', 'verdict', async () => {
           await page.getByRole('dialog').getByRole('button', { name: 'Verify', exact: true }).click()

@@ -2,11 +2,14 @@
  * `bun run screenshots`: every page at 1440 and 390 px, light and dark, into dist/screenshots. They are there to be
  * looked at; nothing compares them.
  */
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { liftLimits } from './seed.ts'
-import { ROOT, json, launch, newContext, sessionCookie, startInstance } from './support.ts'
+import { ca, startReceiver } from '../support/receivers.ts'
+import type { Receiver } from '../support/receivers.ts'
+import { liftLimits, stageWebhooks } from './seed.ts'
+import { ROOT, json, launch, newContext, sessionCookie, startInstance, trustOf } from './support.ts'
 import type { Instance } from './support.ts'
 
 const OUT = join(ROOT, 'dist', 'screenshots')
@@ -25,6 +28,8 @@ interface Ids {
   domain_id: string
   report_id: string
   key_id: string
+  webhook_id: string
+  delivery_id: string
 }
 
 /** Making months of reports takes a while on a small machine. */
@@ -57,6 +62,25 @@ function shotsOf(ids: Ids): Shot[] {
         await page.getByRole('heading', { name: /^Intact/ }).waitFor()
       },
     },
+    { name: 'webhooks', path: '/webhooks' },
+    {
+      name: 'webhook',
+      path: `/webhooks/${ids.webhook_id}`,
+      act: async (page) => {
+        await click('Send test')(page)
+        await page.getByText('What the receiver said').waitFor()
+      },
+    },
+    { name: 'webhook-deliveries', path: `/webhooks/${ids.webhook_id}?tab=deliveries` },
+    {
+      name: 'webhook-delivery',
+      path: `/webhooks/${ids.webhook_id}?tab=deliveries&delivery=${ids.delivery_id}`,
+    },
+    { name: 'webhook-signature', path: `/webhooks/${ids.webhook_id}?tab=signature` },
+    { name: 'webhook-settings', path: `/webhooks/${ids.webhook_id}?tab=settings` },
+    { name: 'webhook-add', path: '/webhooks?add=1' },
+    { name: 'webhooks-undelivered', path: '/webhooks/undelivered' },
+    { name: 'webhooks-again', path: '/webhooks/undelivered?again=1' },
     { name: 'settings', path: '/settings' },
     { name: 'keys', path: '/settings/keys' },
     { name: 'key', path: `/settings/keys/${ids.key_id}` },
@@ -153,7 +177,7 @@ async function demoCookie(instance: Instance): Promise<string> {
 }
 
 /** One of each, chosen to be worth looking at: the busiest domain, the report with the most failures, the first key. */
-async function pick(instance: Instance, cookie: string): Promise<Ids> {
+async function pick(instance: Instance, cookie: string, receiver: Receiver): Promise<Ids> {
   const id = async (path: string, init: RequestInit = {}): Promise<string> => {
     const answer = await instance.call(path, { ...init, headers: { Cookie: cookie } })
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
@@ -166,6 +190,7 @@ async function pick(instance: Instance, cookie: string): Promise<Ids> {
   )
   await id('/v1/settings/invites', json({ email: 'tomas@northlight.example', role: 'analyst' }))
   return {
+    ...(await stageWebhooks(instance, cookie, receiver)),
     key_id,
     domain_id: await id('/v1/domains?sort=-messages&limit=1'),
     report_id: await id('/v1/reports?sort=-fail&limit=1'),
@@ -177,13 +202,19 @@ async function main(): Promise<void> {
   mkdirSync(OUT, { recursive: true })
   const browser = await launch()
   const fresh = await startInstance()
-  const demo = await startInstance('demo', DEMO_START_MS)
+  const folder = mkdtempSync(join(tmpdir(), 'wardpost-shots-'))
+  const receiver = await startReceiver(({ url }) =>
+    url.endsWith('/tickets')
+      ? new Response('{"error":"ingest queue full"}', { status: 503 })
+      : new Response('ok'),
+  )
+  const demo = await startInstance('demo', DEMO_START_MS, trustOf(folder, (await ca()).cert))
   try {
     const first: Shot[] = [{ name: 'setup', path: `/setup#${fresh.setupToken()}`, stranger: true }]
     let taken = await takeAll(browser, fresh, first)
     const cookie = await demoCookie(demo)
     await liftLimits(demo, cookie)
-    const shots = shotsOf(await pick(demo, cookie))
+    const shots = shotsOf(await pick(demo, cookie, receiver))
     const inside = shots.filter((shot) => shot.stranger !== true)
     const outside = shots.filter((shot) => shot.stranger === true)
     taken += await takeAll(browser, demo, inside, cookie)
@@ -191,7 +222,8 @@ async function main(): Promise<void> {
     console.log(`${taken} screenshots in ${OUT}`)
   } finally {
     await browser.close()
-    await Promise.all([fresh.stop(), demo.stop()])
+    await Promise.all([fresh.stop(), demo.stop(), receiver.stop()])
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 

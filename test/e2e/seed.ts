@@ -1,3 +1,4 @@
+import type { Receiver } from '../support/receivers.ts'
 import { aggregateReport, json } from './support.ts'
 import type { Instance } from './support.ts'
 
@@ -8,6 +9,7 @@ export interface Seeded {
   domain_id: string
   report_id: string
   key_id: string
+  webhook_id: string
 }
 
 /** The beginning of the day `days` ago, Unix seconds. */
@@ -56,7 +58,8 @@ async function answer<T>(response: Response): Promise<T> {
   return (await response.json()) as T
 }
 
-/** A month of reports about one domain, one about a domain that is not there, one unreadable file, a key, an invitation. */
+/** A month of reports about one domain, one about a domain that is not there, one unreadable file, a key, an
+ * invitation, a webhook that leads nowhere. */
 export async function seed(instance: Instance, cookie: string): Promise<Seeded> {
   const headers = { Cookie: cookie }
   const call = async <T>(path: string, init: RequestInit) =>
@@ -74,7 +77,52 @@ export async function seed(instance: Instance, cookie: string): Promise<Seeded> 
     json({ name: 'siem-pull', scopes: ['reports:read'] }),
   )
   await call('/v1/settings/invites', json({ email: 'tomas@northlight.example', role: 'analyst' }))
-  return { domain_id: domain.id, report_id: reports.items[0]?.id ?? '', key_id: key.id }
+  const webhook = await call<{ id: string }>(
+    '/v1/webhooks',
+    json({ url: 'https://hooks.example.invalid/wardpost', events: ['DMARC_THRESHOLD_REACHED'] }),
+  )
+  await call(`/v1/webhooks/${webhook.id}/secret/rotate`, { method: 'POST' })
+  return {
+    webhook_id: webhook.id,
+    domain_id: domain.id,
+    report_id: reports.items[0]?.id ?? '',
+    key_id: key.id,
+  }
+}
+
+/** A new domain whose mail fails: compliance falls below its threshold, which is an event. */
+export async function provoke(instance: Instance, cookie: string, domain: string): Promise<void> {
+  const headers = { Cookie: cookie }
+  await answer(await instance.call('/v1/domains', { ...json({ name: domain }), headers }))
+  const form = new FormData()
+  for (let days = 1; days <= 3; days++) {
+    const begin = dayStart(days)
+    const text = aggregateReport({ domain, id: `${domain}-${days}`, pass: 200, fail: 300, begin })
+    form.append('file', new File([text], `${days}.xml`))
+  }
+  await answer(await instance.call('/v1/reports/upload', { method: 'POST', body: form, headers }))
+}
+
+/** An endpoint that takes everything and one that is out of order, each with its share of an event. */
+export async function stageWebhooks(
+  instance: Instance,
+  cookie: string,
+  receiver: Receiver,
+): Promise<{ webhook_id: string; delivery_id: string }> {
+  const headers = { Cookie: cookie }
+  const add = async (path: string, description: string, events: readonly string[]) => {
+    const body = json({ url: `https://127.0.0.1:${receiver.port}${path}`, description, events })
+    return answer<{ id: string }>(await instance.call('/v1/webhooks', { ...body, headers }))
+  }
+  await add('/siem', 'SIEM of the Berlin office', ['DMARC_THRESHOLD_REACHED', 'AUDIT_LOG_ANOMALY'])
+  const { id } = await add('/tickets', 'Ticket system', ['DMARC_THRESHOLD_REACHED', 'RBL_LISTED'])
+  for (const domain of ['harbour.example', 'lantern.example', 'quay.example']) {
+    await provoke(instance, cookie, domain)
+  }
+  await receiver.until(6, 60_000)
+  const path = `/v1/webhooks/${id}/deliveries?limit=1`
+  const list = await answer<{ items: { id: string }[] }>(await instance.call(path, { headers }))
+  return { webhook_id: id, delivery_id: list.items[0]?.id ?? '' }
 }
 
 /** Many pages in a minute are no attack: the limits of an enterprise tenant leave room. */

@@ -2,7 +2,7 @@
  * Runs the compiled executable on a data folder of its own and drives it with the system's Chromium. Everything here
  * works as a stranger would: the command line, the setup link, the pages, the API; nothing reaches inside.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -56,12 +56,19 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts `wardpost <verb>` in a new data folder and waits until it says it is ready (10 s at most). */
-export async function startInstance(verb: 'serve' | 'demo' = 'serve', limit_ms = 10_000): Promise<Instance> {
+/**
+ * Starts `wardpost <verb>` in a new data folder and waits until it says it is ready (10 s at most). `more` are further
+ * options of the command line.
+ */
+export async function startInstance(
+  verb: 'serve' | 'demo' = 'serve',
+  limit_ms = 10_000,
+  more: readonly string[] = [],
+): Promise<Instance> {
   const data = mkdtempSync(join(tmpdir(), 'wardpost-e2e-'))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const args = [BINARY, verb, '--data', data, '--host', '127.0.0.1', '--port', String(port)]
+  const args = [BINARY, verb, '--data', data, '--host', '127.0.0.1', '--port', String(port), ...more]
   const env = { PATH: process.env['PATH'] ?? '', HOME: data, WARDPOST_LOG_LEVEL: 'warn' }
   const server = Bun.spawn(args, { cwd: data, env, stdout: 'pipe', stderr: 'pipe' })
   let printed = ''
@@ -112,6 +119,13 @@ export async function startInstance(verb: 'serve' | 'demo' = 'serve', limit_ms =
       rmSync(data, { recursive: true, force: true })
     },
   }
+}
+
+/** Options of an instance that may send to loopback and trusts this authority; its certificate goes into `folder`. */
+export function trustOf(folder: string, authority_pem: string): string[] {
+  const path = join(folder, 'authority.pem')
+  writeFileSync(path, authority_pem)
+  return ['--egress-allow', '127.0.0.0/8', '--ca-file', path]
 }
 
 export const json = (body: unknown): RequestInit => ({ method: 'POST', body: JSON.stringify(body) })

@@ -176,7 +176,9 @@ function Tried({ attempt }: { attempt: Attempt }) {
     <span className="att__w">
       <span className={failed ? 'c-fail med' : 'c-pass med'}>{answerWords(attempt)}</span>
       <span className="sub mono">{facts.filter((fact) => fact !== null).join(' · ')}</span>
-      {attempt.error !== null && <span className="sub">{attempt.error}</span>}
+      {attempt.error !== null && attempt.error_class !== 'http_status' && (
+        <span className="sub">{attempt.error}</span>
+      )}
       {attempt.response_body !== '' && (
         <Disclosure summary={<span className="t12">Answer, {bytes(size)}</span>}>
           <Body text={attempt.response_body} label={`Answer to attempt ${attempt.number}`} size={size} />

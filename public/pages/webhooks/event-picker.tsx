@@ -50,6 +50,7 @@ export function EventPicker({ value, onChange, error }: Props) {
                 </>
               }
             />
+            <KindExample kind={kind} />
           </div>
         ))}
       </div>
@@ -65,7 +66,7 @@ export function EventPicker({ value, onChange, error }: Props) {
 /** One kind as a receiver gets it. */
 export function KindExample({ kind }: { kind: EventKind }) {
   return (
-    <Disclosure summary={<>What is sent</>}>
+    <Disclosure summary="What is sent">
       <FieldsOf kind={kind} />
       <pre className="raw raw--wrap" tabIndex={0} aria-label={`Example of ${kind.type}`}>
         {JSON.stringify(kind.example, null, 2)}

@@ -18,7 +18,7 @@ import { RedeliverDialog } from './redeliver.tsx'
 import { TestSection } from './test.tsx'
 import { hostOf, WEBHOOKS } from './types.ts'
 import type { Delivery, Webhook } from './types.ts'
-import { explainHealth, Health } from './words.tsx'
+import { explainHealth, splitError } from './words.tsx'
 
 /** How it does, what happened, and what can be done about it. */
 export function WebhookOverview({ item }: { item: Webhook }) {
@@ -43,7 +43,7 @@ export function WebhookOverview({ item }: { item: Webhook }) {
 function HealthSection({ item }: { item: Webhook }) {
   const recent = useRecent(item)
   return (
-    <Section title="Health" actions={<Health item={item} />}>
+    <Section title="Health">
       <p className="t13 t2 mb-3">{explainHealth(item)}</p>
       <Props
         items={[
@@ -88,7 +88,8 @@ function LastFailure({ item }: { item: Webhook }) {
   if (!failing || last === undefined) return null
   return (
     <p className="t13 mt-3">
-      <span className="c-fail med">{last.last_error ?? 'It failed'}</span>, for {last.event_type}.{' '}
+      The last failure: <span className="c-fail med">{splitError(last.last_error ?? 'unknown')[1]}</span>, for{' '}
+      {last.event_type}.{' '}
       <A className="link" href={view.with({ tab: 'deliveries', delivery: last.id })}>
         See its attempts
       </A>

@@ -67,8 +67,14 @@ export function RecentCell({ item }: { item: Webhook }) {
   )
 }
 
-/** `97.5 % of 40 arrived, 2 wait` */
-export function rateWords({ rate, ended, waiting }: Recent): string {
-  const arrived = rate === null ? 'none ended yet' : `${percent(rate)} of ${ended} arrived`
-  return waiting === 0 ? arrived : `${arrived}, ${waiting} ${waiting === 1 ? 'waits' : 'wait'}`
+/** `97.5 % of 40 arrived, 2 wait, 1 not sent` */
+export function rateWords({ cells, rate, ended, waiting }: Recent): string {
+  const held = cells.length - ended - waiting
+  return [
+    rate === null ? '' : `${percent(rate)} of ${ended} arrived`,
+    waiting === 0 ? '' : `${waiting} ${waiting === 1 ? 'waits' : 'wait'}`,
+    held === 0 ? '' : `${held} not sent`,
+  ]
+    .filter((part) => part !== '')
+    .join(', ')
 }

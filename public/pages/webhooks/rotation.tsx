@@ -127,7 +127,7 @@ function RotateDialog({ item, onClose, onSecret }: Props & { onClose: () => void
       busy={rotate.isPending}
       error={rotate.error}
     >
-      <div className="roles col g8" role="radiogroup" aria-label="How">
+      <div className="roles col g12" role="radiogroup" aria-label="How">
         <Radio
           name="how"
           checked={!immediate}

@@ -93,7 +93,7 @@ function Checker({ item }: { item: Webhook }) {
 
 function Verdict({ ok, findings }: { ok: boolean; findings: readonly Finding[] }) {
   return (
-    <div className="mt-3 col g8">
+    <div className="mt-3 col g12">
       <Notice kind={ok ? 'pass' : 'high'}>
         {ok
           ? 'At least one of the two signatures is right and fresh.'

@@ -52,7 +52,7 @@ function Answer({ result }: { result: TestResult }) {
   const size = new TextEncoder().encode(result.response_body).length
   const headers = Object.entries(result.request_headers)
   return (
-    <div className="mt-3 col g8">
+    <div className="mt-3 col g12">
       <p className="t13 flex wrap">
         <State kind={result.ok ? 'pass' : 'fail'}>{answerWords(result)}</State>
         <span className="t3">
@@ -60,7 +60,9 @@ function Answer({ result }: { result: TestResult }) {
           {result.address === null ? '' : ` from ${result.address}`}
         </span>
       </p>
-      {result.error !== null && <p className="t13 t2">The reason: {result.error}.</p>}
+      {result.error !== null && result.error_class !== 'http_status' && (
+        <p className="t13 t2">The reason: {result.error}.</p>
+      )}
       <Body text={result.response_body} label="What the receiver said" size={size} />
       {headers.length > 0 && (
         <Disclosure summary="What was sent with it">

@@ -6,6 +6,8 @@ import type { Attempt, Delivery, DeliveryStatus, Webhook } from './types.ts'
 interface Words {
   kind: StateKind
   word: string
+  /** Since when, how often. */
+  note?: string
 }
 
 /** What it does now. A person's decision comes before what the receiver does. */
@@ -13,25 +15,31 @@ export function healthOf(item: Webhook): Words {
   if (item.status === 'paused') return { kind: 'pause', word: 'Paused' }
   if (item.status === 'disabled') return { kind: 'fail', word: 'Disabled' }
   if (item.health === 'failing') {
-    const since = item.failing_since === null ? '' : ` since ${moment(item.failing_since)}`
-    return { kind: 'fail', word: `Failing${since}` }
+    const since = item.failing_since === null ? {} : { note: `since ${moment(item.failing_since)}` }
+    return { kind: 'fail', word: 'Failing', ...since }
   }
   if (item.health === 'degraded') {
-    return { kind: 'medium', word: `Degraded, ${item.failures} failed in a row` }
+    return { kind: 'medium', word: 'Degraded', note: `${item.failures} failed in a row` }
   }
   return item.last_attempt_at === null
     ? { kind: 'none', word: 'Nothing sent yet' }
     : { kind: 'pass', word: 'Delivering' }
 }
 
+/** In a row of two lines. */
 export function Health({ item }: { item: Webhook }) {
-  const { kind, word } = healthOf(item)
-  return <State kind={kind}>{word}</State>
+  const { kind, word, note } = healthOf(item)
+  return (
+    <>
+      <State kind={kind}>{word}</State>
+      {note !== undefined && <span className="sub">{note}</span>}
+    </>
+  )
 }
 
 export function HealthTag({ item }: { item: Webhook }) {
   const { kind, word } = healthOf(item)
-  return <StateTag kind={kind}>{word.split(/,| since/)[0]}</StateTag>
+  return <StateTag kind={kind}>{word}</StateTag>
 }
 
 /** Why it is in this state and what follows from it. */
@@ -80,12 +88,19 @@ export function DeliveryState({ status }: { status: DeliveryStatus }) {
   return <State kind={kind}>{word}</State>
 }
 
-/** The answer of the last attempt: its code, or that there was none. */
+/** `timeout: no answer in 10 s` -> what it is and what was said. */
+export function splitError(last_error: string): [string, string] {
+  const at = last_error.indexOf(': ')
+  return at === -1 ? ['', last_error] : [last_error.slice(0, at), last_error.slice(at + 2)]
+}
+
+/** The answer of the last attempt: its code, or why there was none. */
 export function LastAnswer({ item }: { item: Delivery }) {
   if (item.last_status_code === null && item.last_error === null) return <span className="t3">–</span>
+  const [what, said] = splitError(item.last_error ?? '')
   return (
-    <span className={item.status === 'succeeded' ? '' : 'c-fail'} title={item.last_error ?? undefined}>
-      {item.last_status_code ?? 'no answer'}
+    <span className={item.status === 'succeeded' ? '' : 'c-fail'} title={said === '' ? undefined : said}>
+      {item.last_status_code ?? what}
     </span>
   )
 }
