@@ -6,6 +6,10 @@ async function main(argv: readonly string[]): Promise<number> {
     const { runBackupWorker } = await import('./db/backup.ts')
     return runBackupWorker(argv.slice(1))
   }
+  if (argv[0] === 'audit-worker') {
+    const { runAuditWorker } = await import('./audit/worker.ts')
+    return runAuditWorker()
+  }
   if (argv[0] === 'sandbox') {
     const { runSandboxChild } = await import('./sandbox/child.ts')
     runSandboxChild()

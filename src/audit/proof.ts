@@ -6,7 +6,8 @@ import { SYSTEM_CHAIN } from '../lib/principal.ts'
 import type { CheckpointFile } from './checkpoint-file.ts'
 import type { CheckpointStore } from './checkpoint-store.ts'
 import type { Signer } from './signer.ts'
-import type { Bad, ChainSource } from './verify.ts'
+import type { Bad } from './verify.ts'
+import type { ChainSource } from './walk.ts'
 
 export interface ProofDeps {
   store: CheckpointStore

@@ -10,6 +10,7 @@ import { SYSTEM_CHAIN } from '../lib/principal.ts'
 import type { AuditStore, EntryFilter, SeqRange, StoredEntry } from './store.ts'
 import { type Proof, vanishedChain } from './proof.ts'
 import { type Bad, type Verification, verifyChain } from './verify.ts'
+import type { Walker } from './walk.ts'
 
 export interface AuditEntryDto {
   seq: number
@@ -45,9 +46,11 @@ export interface AuditDeps {
   db: Pick<Db, 'commit'>
   instance_id: string
   proof: Pick<Proof, 'evidence'>
+  /** Who walks the entries; here and in one go unless somebody else does. */
+  walker?: Walker
 }
 
-export function createAuditService({ store, db, instance_id, proof }: AuditDeps) {
+export function createAuditService({ store, db, instance_id, proof, walker }: AuditDeps) {
   /** A range of time as a range of numbers. Its ends are drawn wide, so an altered time falls inside. */
   async function seqRange(tenant_id: string, range: { from?: number; to?: number }): Promise<SeqRange> {
     const { last } = await store.ends(tenant_id)
@@ -121,7 +124,7 @@ export function createAuditService({ store, db, instance_id, proof }: AuditDeps)
       const seqs = range === null || 'from_seq' in range ? range : await wholeOr(tenant_id, range)
       // Before the walk: a checkpoint that is signed while it runs must not look like a tail that was cut off.
       const evidence = await proof.evidence(tenant_id, given)
-      const checked = await verifyChain(store, { instance_id, tenant_id }, seqs, evidence)
+      const checked = await verifyChain(store, { instance_id, tenant_id }, seqs, evidence, walker)
       const result =
         tenant_id === SYSTEM_CHAIN ? withVanished(checked, await vanishedChain(store, evidence)) : checked
       await db.commit(actor, {

@@ -6,19 +6,19 @@
  * entries exchanged, a tail cut off while the head was left. Held against what was signed (evidence.ts) it also finds a
  * chain that fits together but is not the one that was: rewritten, cut off with its head, or an older copy.
  */
-import { genesisHash, nextHash, personalHash } from '../lib/audit-chain.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Claim, Evidence, Restored } from './evidence.ts'
-import type { ChainHead, LinkRow, SeqRange } from './store.ts'
-
-export type BadKind = 'altered' | 'missing' | 'order' | 'truncated' | 'bad_checkpoint'
-
-/** Where the entries are: the database, or a bundle. */
-export interface ChainSource {
-  ends(tenant_id: string): Promise<{ head: ChainHead | null; last: number }>
-  hashAt(tenant_id: string, seq: number): Promise<Uint8Array | null>
-  links(tenant_id: string, range: SeqRange, limit: number): Promise<LinkRow[]>
-}
+import type { ChainHead, SeqRange } from './store.ts'
+import {
+  type BadKind,
+  type Chain,
+  type ChainSource,
+  EMPTY_WALK,
+  sameBytes,
+  type Walk,
+  walkEntries,
+  type Walker,
+} from './walk.ts'
 
 export interface Verification {
   ok: boolean
@@ -57,9 +57,6 @@ export interface Bad {
   detail: string
 }
 
-/** Entries checked between two turns of the event loop: about 2 ms. */
-const PAGE_ENTRIES = 1000
-
 const NO_EVIDENCE: Evidence = { claims: [], start: null, bad: null, restored: [], others: new Map() }
 
 /**
@@ -68,9 +65,10 @@ const NO_EVIDENCE: Evidence = { claims: [], start: null, bad: null, restored: []
  */
 export async function verifyChain(
   source: ChainSource,
-  chain: { instance_id: string; tenant_id: string },
+  chain: Chain,
   range: SeqRange | null,
   evidence: Evidence = NO_EVIDENCE,
+  walker: Walker = walkEntries,
 ): Promise<Verification> {
   const { tenant_id } = chain
   const { head, last } = await source.ends(tenant_id)
@@ -82,13 +80,15 @@ export async function verifyChain(
 
   const before = start !== null && from_seq === start.seq + 1 ? Buffer.from(start.hash, 'hex') : null
   const asked = { range: { from_seq, to_seq }, before, last, claims: evidence.claims }
-  const walk = empty ? EMPTY_WALK : await walkEntries(source, chain, asked)
+  const walk = empty ? EMPTY_WALK : await walker(source, chain, asked)
   const ends_with = range === null || range.to_seq >= end
   const tail = ends_with ? tailProblem(head, last, walk.last_hash, evidence.claims) : null
   const signed = signatureProblem(evidence, from_seq, ends_with ? Infinity : to_seq)
-  const bad = [walk.bad, tail, signed].filter((each) => each !== null).sort((a, b) => a.seq - b.seq)
+  const bad = [walkProblem(walk, evidence.claims), tail, signed]
+    .filter((each) => each !== null)
+    .sort((a, b) => a.seq - b.seq)
   const failed = (...kinds: BadKind[]) => bad.some(({ kind }) => kinds.includes(kind))
-  const against = walk.against || failed('bad_checkpoint', 'truncated')
+  const against = walk.against !== null || failed('bad_checkpoint', 'truncated')
   const anchored = walk.anchor
   return {
     ok: bad.length === 0,
@@ -124,62 +124,6 @@ function anchoringOf(anchor: Claim | null, to_seq: number): Verification['verdic
   return anchor.seq === to_seq ? 'full' : 'partial'
 }
 
-interface Walk {
-  checked: number
-  redacted: number
-  bad: Bad | null
-  last_hash: Uint8Array | null
-  /** The newest claim that was borne out. */
-  anchor: Claim | null
-  /** A claim was not. */
-  against: boolean
-}
-
-const EMPTY_WALK: Walk = { checked: 0, redacted: 0, bad: null, last_hash: null, anchor: null, against: false }
-
-interface Asked {
-  range: SeqRange
-  /** The hash that the first entry follows, when it is known from elsewhere. */
-  before: Uint8Array | null
-  last: number
-  claims: readonly Claim[]
-}
-
-async function walkEntries(
-  source: ChainSource,
-  { instance_id, tenant_id }: { instance_id: string; tenant_id: string },
-  { range: { from_seq, to_seq }, before, last, claims }: Asked,
-): Promise<Walk> {
-  const walk: Walk = { ...EMPTY_WALK }
-  const first =
-    before ??
-    (from_seq === 1 ? genesisHash(instance_id, tenant_id) : await source.hashAt(tenant_id, from_seq - 1))
-  if (first === null) return { ...walk, bad: badEntry(from_seq - 1, 'missing') }
-  let previous = first
-  let seq = from_seq
-  let claim = claims.findIndex((each) => each.seq >= from_seq)
-  if (claim === -1) claim = claims.length
-  while (seq <= to_seq) {
-    const rows = await source.links(tenant_id, { from_seq: seq, to_seq }, PAGE_ENTRIES)
-    for (const row of rows) {
-      const kind = row.seq === seq ? linkProblem(row, previous, walk) : 'missing'
-      if (kind !== null) return { ...walk, bad: badEntry(seq, kind) }
-      for (; claims[claim]?.seq === seq; claim++) {
-        const bad = claimProblem(row, claims[claim]!, claims, walk)
-        if (bad !== null) return { ...walk, bad }
-      }
-      walk.checked += 1
-      previous = row.hash
-      seq += 1
-    }
-    if (rows.length < PAGE_ENTRIES && seq <= to_seq) {
-      return { ...walk, bad: badEntry(seq, seq > last ? 'truncated' : 'missing') }
-    }
-    await nextTurn()
-  }
-  return { ...walk, last_hash: previous }
-}
-
 const DETAILS: Record<BadKind, string> = {
   altered: 'The entry is not what was hashed.',
   missing: 'The entry is not there.',
@@ -192,19 +136,16 @@ function badEntry(seq: number, kind: BadKind): Bad {
   return { seq, kind, detail: DETAILS[kind] }
 }
 
-/** Null when the entry is the one that was signed. */
-function claimProblem(row: LinkRow, claim: Claim, claims: readonly Claim[], walk: Walk): Bad | null {
-  if (Buffer.from(row.hash).toString('hex') === claim.hash) {
-    if (walk.anchor === null || walk.anchor.seq < claim.seq) walk.anchor = claim
-    return null
-  }
-  walk.against = true
-  const since = (walk.anchor?.seq ?? 0) + 1
-  const what = wentBack(claim, claims)
+/** What the walk ended at, in words. */
+function walkProblem({ bad, against }: Walk, claims: readonly Claim[]): Bad | null {
+  if (bad === null || against === null) return bad === null ? null : badEntry(bad.seq, bad.kind)
+  const before = claims.findLast((claim) => claim.seq < against.seq)
+  const what = wentBack(against, claims)
     ? 'The log went back in time: an older copy was put in its place and went on'
     : 'The log was rewritten'
-  const detail = `${what}. What was signed on ${isoTime(claim.signed_at)} does not fit entries ${since} to ${claim.seq}.`
-  return { seq: claim.seq, kind: 'altered', detail }
+  const stretch = `entries ${(before?.seq ?? 0) + 1} to ${against.seq}`
+  const detail = `${what}. What was signed on ${isoTime(against.signed_at)} does not fit ${stretch}.`
+  return { ...bad, detail }
 }
 
 /** Later it was signed that the chain is shorter, or stands elsewhere at the same number. */
@@ -214,19 +155,6 @@ function wentBack(claim: Claim, claims: readonly Claim[]): boolean {
       other.signed_at > claim.signed_at &&
       (other.seq < claim.seq || (other.seq === claim.seq && other.hash !== claim.hash)),
   )
-}
-
-/** What is wrong with this entry after `previous`, or null. Counts erased personal values. */
-function linkProblem(row: LinkRow, previous: Uint8Array, walk: Walk): BadKind | null {
-  if (!sameBytes(nextHash(previous, row.entry), row.hash)) {
-    return (claimedSeq(row.entry) ?? row.seq) === row.seq ? 'altered' : 'order'
-  }
-  const expected = personalHashOf(row.entry)
-  if (row.beside !== null) {
-    return personalHash(row.beside.salt, row.beside.body) === expected ? null : 'altered'
-  }
-  if (expected !== null) walk.redacted += 1
-  return null
 }
 
 /** Where the chain ends against where its head, and what was signed, say that it ends. */
@@ -252,35 +180,4 @@ function tailProblem(
 /** A statement about the range that nobody of ours signed. */
 function signatureProblem({ bad }: Evidence, from_seq: number, to_seq: number): Bad | null {
   return bad === null || bad.seq < from_seq || bad.seq > to_seq ? null : { ...bad, kind: 'bad_checkpoint' }
-}
-
-/** The number that an entry's own text claims; null when it cannot be read. */
-function claimedSeq(text: string): number | null {
-  try {
-    const entry: unknown = JSON.parse(text)
-    return entry !== null && typeof entry === 'object' && 'seq' in entry && typeof entry.seq === 'number'
-      ? entry.seq
-      : null
-  } catch {
-    return null
-  }
-}
-
-const PII_MEMBER = '"pii_h":'
-
-/**
- * The hash of personal values in an entry's text, without parsing all of it. The text is canonical: `pii_h` is always
- * there, nothing that could hold another of that name comes after it, and quotes inside strings are escaped.
- */
-function personalHashOf(text: string): string | null {
-  const at = text.lastIndexOf(PII_MEMBER) + PII_MEMBER.length
-  return text[at] === '"' ? text.slice(at + 1, at + 65) : null
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && Buffer.compare(a, b) === 0
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

@@ -8,6 +8,7 @@ import { availableParallelism, hostname } from 'node:os'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { type App, createApp } from '../app.ts'
+import { createWalkers } from '../audit/walkers.ts'
 import type { Config, SettingView } from '../config.ts'
 import { createBackups } from '../db/backup.ts'
 import { openDb, type OpenedDb } from '../db/open.ts'
@@ -97,6 +98,11 @@ export async function openProduct(
     db,
     data_dir,
     checkpoints: config.checkpoints,
+    walker: createWalkers({
+      command: selfCommand('audit-worker'),
+      path: join(data_dir, 'wardpost.db'),
+      width: Math.min(4, availableParallelism()),
+    }),
     pool,
     resolver,
     egress: openEgress(config),

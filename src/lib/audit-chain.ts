@@ -50,16 +50,25 @@ const link = new Uint8Array(ENTRY_PREFIX.length + 2 * HASH_BYTES)
 link.set(ENTRY_PREFIX)
 const link_entry = link.subarray(ENTRY_PREFIX.length + HASH_BYTES)
 
-/** The hash of an entry that follows `previous`. `text` is its canonical text. */
-export function nextHash(previous: Uint8Array, text: string): Uint8Array {
+/** The hash of an entry that follows `previous`, in `out` or a new array. `text` is its canonical text. */
+export function nextHash(previous: Uint8Array, text: string, out = new Uint8Array(HASH_BYTES)): Uint8Array {
   link.set(previous, ENTRY_PREFIX.length)
   Bun.SHA256.hash(text, link_entry)
-  return sha256(link)
+  Bun.SHA256.hash(link, out)
+  return out
 }
+
+// Short values are put behind their salt here: one call of the hash is cheaper than a hash object.
+const salted = new Uint8Array(1024)
 
 /** Hex hash of the personal values of an entry: canonical JSON text and its random salt. */
 export function personalHash(salt: Uint8Array, text: string): string {
-  return new Bun.SHA256().update(salt).update(text).digest('hex')
+  if (salt.length + 3 * text.length > salted.length) {
+    return new Bun.SHA256().update(salt).update(text).digest('hex')
+  }
+  salted.set(salt)
+  const { written } = utf8.encodeInto(text, salted.subarray(salt.length))
+  return Bun.SHA256.hash(salted.subarray(0, salt.length + written), 'hex')
 }
 
 function sha256(data: string | Uint8Array): Uint8Array {

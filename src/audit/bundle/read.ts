@@ -4,7 +4,8 @@ import { fingerprintOf, publicKeyObject } from '../../lib/audit-statement.ts'
 import { listZip, readZipEntry } from '../../lib/zip.ts'
 import { judgeEvidence } from '../evidence.ts'
 import type { LinkRow, Personal } from '../store.ts'
-import { type ChainSource, type Verification, verifyChain } from '../verify.ts'
+import { type Verification, verifyChain } from '../verify.ts'
+import type { ChainSource } from '../walk.ts'
 import { type BundleManifest, MANIFEST_PREFIX } from './write.ts'
 
 export interface BundleVerdict extends Verification {

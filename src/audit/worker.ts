@@ -1,0 +1,18 @@
+/** The hidden verb `audit-worker`: walks one stretch of a chain and answers what it found. Reads only. */
+import { createReader } from '../db/read.ts'
+import { createAuditStore } from './store.ts'
+import { walkEntries } from './walk.ts'
+import type { WalkAnswer, WalkJob } from './walkers.ts'
+
+/** Returns the exit code. */
+export async function runAuditWorker(): Promise<number> {
+  const job = (await Bun.stdin.json()) as WalkJob
+  const reader = createReader(job.path)
+  const before = job.before === null ? null : Buffer.from(job.before, 'hex')
+  const walk = await walkEntries(createAuditStore(reader), job.chain, { ...job, before })
+  reader.close()
+  const last_hash = walk.last_hash === null ? null : Buffer.from(walk.last_hash).toString('hex')
+  const answer: WalkAnswer = { ...walk, last_hash }
+  await Bun.write(Bun.stdout, `${JSON.stringify(answer)}\n`)
+  return 0
+}
