@@ -19,6 +19,7 @@ import { createCheckpointFile } from './audit/checkpoint-file.ts'
 import { createCheckpointStore } from './audit/checkpoint-store.ts'
 import { createCheckpoints } from './audit/checkpoints.ts'
 import { createErasure } from './audit/erase.ts'
+import { createNightly } from './audit/nightly.ts'
 import { createPrune } from './audit/prune.ts'
 import { createProof } from './audit/proof.ts'
 import { auditProofRoutes } from './audit/proof.routes.ts'
@@ -232,6 +233,7 @@ export async function createApp(ports: AppPorts) {
 
   const alert_store = createAlertStore(db)
   const raiser = createRaiser({ db, store: alert_store, clock })
+  const nightly = createNightly({ db, audit, alerts: raiser })
   const anomalies = createAnomalies({
     db,
     store: createAnomalyStore(db),
@@ -423,6 +425,7 @@ export async function createApp(ports: AppPorts) {
       audit,
       checkpoints,
       anchors,
+      nightly,
       anomalies,
       domains,
       reports,

@@ -57,6 +57,9 @@ export interface Trust {
   public_keys: readonly Uint8Array[]
 }
 
+/** Statements judged between two turns of the event loop. */
+const READ_AT_ONCE = 500
+
 type Read<S extends Checkpoint | ChainStart | Incarnation> = ReadStatement<S>
 
 interface Pile {
@@ -82,7 +85,8 @@ export async function judgeEvidence(
     (a, b) => b.statement.signed_at - a.statement.signed_at || b.statement.n - a.statement.n,
   )
   const overtaken = new Map<number, number>()
-  for (const read of checkpoints) {
+  for (const [index, read] of checkpoints.entries()) {
+    if (index % READ_AT_ONCE === READ_AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve))
     const { statement } = read
     const mine = headIn(statement, chain.tenant_id)
     if (!genuine(read)) {

@@ -18,7 +18,7 @@ export interface ProofDeps {
 
 export type Proof = ReturnType<typeof createProof>
 
-const LINES_AT_ONCE = 2000
+const LINES_AT_ONCE = 500
 /** More than an hour of rounds: among them is one that names every chain. */
 const SYSTEM_LINES = 70
 
@@ -41,6 +41,7 @@ export function createProof({ store, file, signer, instance_id }: ProofDeps) {
       for (const { line } of rows) yield line
       if (rows.length < LINES_AT_ONCE) return
       from_n = rows.at(-1)!.n + 1
+      await new Promise((resolve) => setImmediate(resolve))
     }
   }
 

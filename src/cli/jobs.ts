@@ -56,7 +56,7 @@ export function registerJobs({ scheduler, app, db, backups, data_dir }: JobDeps)
     schedule: '* * * * *',
     async run({ signal }) {
       const { entries, found } = await app.services.anomalies.run(signal)
-      return `${entries} entries looked at, ${found} unusual`
+      return entries === 0 ? undefined : `${entries} entries looked at, ${found} unusual`
     },
   })
   scheduler.register({
@@ -67,10 +67,21 @@ export function registerJobs({ scheduler, app, db, backups, data_dir }: JobDeps)
       // What cannot be written to the file is sent away all the same.
       const sent = await anchors.run()
       if (made.status === 'rejected') throw made.reason
-      return [made.value ?? 'no news', ...(sent > 0 ? [`${sent} sent away`] : [])].join(', ')
+      const told = [made.value, ...(sent > 0 ? [`${sent} sent away`] : [])].filter(
+        (each) => each !== undefined,
+      )
+      return told.length === 0 ? undefined : told.join(', ')
     },
   })
   scheduler.register({ name: 'expire', schedule: '17 * * * *', run: ({ now }) => housekeeping.expire(now) })
+  scheduler.register({
+    name: 'verify_log',
+    schedule: '27 4 * * *',
+    async run({ signal }) {
+      const { chains, bad } = await app.services.nightly.run(signal)
+      return `${chains} chains verified, ${bad} not whole`
+    },
+  })
   scheduler.register({
     name: 'retention',
     schedule: '17 2 * * *',

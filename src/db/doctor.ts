@@ -130,7 +130,7 @@ function diskCheck(data_dir: string): Check {
 /** Others on the machine must read neither the data nor the key. */
 function permissionCheck(data_dir: string): Check {
   if (process.platform === 'win32') return check('permissions', 'ok', 'left to Windows')
-  const open = ['.', 'instance.key', 'setup-link', 'control.sock'].filter((name) => {
+  const open = ['.', 'instance.key', 'audit-signing.key', 'setup-link', 'control.sock'].filter((name) => {
     const path = join(data_dir, name)
     return existsSync(path) && (statSync(path).mode & 0o077) !== 0
   })

@@ -96,7 +96,7 @@ describe('sending', () => {
     broken = new Set()
     const answer = (status: number): EgressAnswer => ({
       status,
-      headers: {},
+      location: null,
       body: new Uint8Array(),
       truncated: false,
       address: '192.0.2.1',
