@@ -32,7 +32,8 @@ export interface EgressRequest {
 export interface EgressAnswer {
   /** Null when no status line arrived. */
   status: number | null
-  headers: Record<string, string>
+  /** Where a redirect would lead. */
+  location: string | null
   /** At most `response_bytes`; what arrived, also when an error cut it off. */
   body: Uint8Array
   truncated: boolean
@@ -130,8 +131,8 @@ export function createEgress({ policy, lookup, clock, authorities }: EgressPorts
     // A response that comes after the time is over belongs to nobody.
     if (stop.signal.aborted) return
     answer.status = response.status
-    answer.headers = Object.fromEntries(response.headers)
-    if (response.body !== null) await readBody(response.body, request.response_bytes, answer, stop)
+    answer.location = response.headers.get('location')
+    await readBody(response, request.response_bytes, answer, stop)
   }
 
   return {
@@ -149,7 +150,7 @@ export function createEgress({ policy, lookup, clock, authorities }: EgressPorts
       const started = clock.monotonic()
       const answer: EgressAnswer = {
         status: null,
-        headers: {},
+        location: null,
         body: new Uint8Array(0),
         truncated: false,
         address: null,
@@ -181,12 +182,20 @@ const PLAIN = { decompress: false, proxy: false } as unknown as { decompress: bo
 
 /** Keeps the first bytes; what is beyond them is not waited for, the connection is given up instead. */
 async function readBody(
-  stream: ReadableStream<Uint8Array>,
+  response: Response,
   bytes_max: number,
   answer: EgressAnswer,
   stop: AbortController,
 ): Promise<void> {
-  const reader = stream.getReader()
+  const { headers } = response
+  const announced = headers.has('transfer-encoding') ? null : headers.get('content-length')
+  // Most answers say that they are short: those need no stream.
+  if (announced !== null && Number(announced) <= bytes_max) {
+    answer.body = new Uint8Array(await response.arrayBuffer())
+    return
+  }
+  if (response.body === null) return
+  const reader = response.body.getReader()
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return

@@ -88,12 +88,12 @@ export function createSender(ports: SenderPorts) {
 }
 
 /** 2xx with a complete answer (or its first 16 kB) is success, everything else is not. */
-function verdictOf({ status, error, headers }: EgressAnswer): Pick<Outcome, 'ok' | 'error_class' | 'error'> {
+function verdictOf({ status, error, location }: EgressAnswer): Pick<Outcome, 'ok' | 'error_class' | 'error'> {
   if (error !== null) return { ok: false, error_class: error.class, error: error.detail }
   if (status !== null && status >= 200 && status < 300) return { ok: true, error_class: null, error: null }
   if (status !== null && status >= 300 && status < 400) {
-    const to = headers['location']?.slice(0, 200)
-    const error = `it redirects${to === undefined ? '' : ` to ${to}`}, which is not followed`
+    const to = location === null ? '' : ` to ${location.slice(0, 200)}`
+    const error = `it redirects${to}, which is not followed`
     return { ok: false, error_class: 'redirect', error }
   }
   return { ok: false, error_class: 'http_status', error: `it answered ${status}` }

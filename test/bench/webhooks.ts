@@ -66,7 +66,7 @@ const nowhere = (egress: Egress): Egress => ({
   ...egress,
   send: async () => ({
     status: 200,
-    headers: {},
+    location: null,
     body: new Uint8Array(2),
     truncated: false,
     address: '127.0.0.1',

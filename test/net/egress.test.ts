@@ -192,6 +192,21 @@ const CASES: Case[] = [
     status: 200,
   },
   {
+    name: 'announces a short body and sends one without an end',
+    port: () =>
+      overTls((socket) => {
+        socket.write(`${HEAD}content-length: 10\r\ntransfer-encoding: chunked\r\n\r\n`)
+        const chunk = `10000\r\n${'a'.repeat(65_536)}\r\n`
+        const more = (): void => {
+          while (!socket.destroyed && socket.write(chunk));
+        }
+        socket.on('drain', more)
+        more()
+      }),
+    error: null,
+    status: 200,
+  },
+  {
     name: 'has headers without an end',
     port: () =>
       overTls((socket) => {

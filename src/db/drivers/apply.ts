@@ -34,9 +34,9 @@ export interface Applied {
   notice: CommitNotice
 }
 
-/** ?4 the tenant, ?5 the kind. */
+/** ?4 the tenant, ?5 the kind. `events` is a JSON array of names, so a name in quotes is there or not. */
 const WANTING = `FROM webhooks WHERE tenant_id = ?4 AND status <> 'deleted'
-  AND EXISTS (SELECT 1 FROM json_each(webhooks.events) WHERE value = ?5)`
+  AND instr(events, '"' || ?5 || '"') > 0`
 const COUNT_WANTING = `SELECT count(*) ${WANTING.replace('?4', '?1').replace('?5', '?2')}`
 const FAN_OUT = `
   INSERT INTO deliveries (id, tenant_id, webhook_id, event_id, event_type, status, next_attempt_at, created_at,
