@@ -68,7 +68,10 @@ const COLUMNS: readonly Column<Alert>[] = [
     cell: (row) => (
       <>
         {row.title}
-        <span className="sub">{kindTitle(row.kind)}</span>
+        <span className="sub">
+          {kindTitle(row.kind)}
+          <span className="only-narrow">, {duration(nowMs() - new Date(row.first_at).getTime())}</span>
+        </span>
       </>
     ),
   },

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
 import { api } from '../lib/api.ts'
 import { covers, useMe } from '../lib/me.ts'
-import type { Domain, Page, Report } from '../lib/types.ts'
+import type { Alert, Domain, Page, Report } from '../lib/types.ts'
 import { useView } from '../lib/view.ts'
 import { Icon, type IconName } from './icons.tsx'
 
@@ -66,7 +66,15 @@ function useFound(text: string): PaletteEntry[] {
     queryFn: () => api.get<Page<Report>>('/v1/reports', { q: asked, limit: 4 }),
     enabled: enabled && covers(me.scopes, 'reports:read'),
   })
+  const alerts = useQuery({
+    queryKey: ['/v1/alerts', 'palette', asked],
+    queryFn: () => api.get<Page<Alert>>('/v1/alerts', { q: asked, limit: 4, fields: 'id,title,status' }),
+    enabled: enabled && covers(me.scopes, 'alerts:read'),
+  })
   if (!enabled) return []
+  const titled = (alerts.data?.items ?? []).filter(({ title }) =>
+    title.toLowerCase().includes(asked.toLowerCase()),
+  )
   return [
     ...(domains.data?.items ?? []).map((domain): PaletteEntry => ({
       group: 'Domains',
@@ -81,6 +89,13 @@ function useFound(text: string): PaletteEntry[] {
       note: report.date_end.slice(0, 10),
       icon: 'reports',
       run: () => view.go(`/reports/${report.id}`),
+    })),
+    ...titled.map((alert): PaletteEntry => ({
+      group: 'Alerts',
+      label: alert.title,
+      note: alert.status,
+      icon: 'alerts',
+      run: () => view.go(`/alerts/${alert.id}`),
     })),
   ]
 }

@@ -1,25 +1,9 @@
 /** Whole journeys without a pointer. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Locator, Page } from 'playwright-core'
+import { hasFocus, tabTo } from './keys.ts'
 import { DOMAIN, seed } from './seed.ts'
 import { OWNER, journeys, setUp, startInstance } from './support.ts'
 import type { Instance } from './support.ts'
-
-/** More presses than any page has stops: a control that is not reached by then is not reachable. */
-const TABS_MAX = 80
-
-const hasFocus = (target: Locator): Promise<boolean> =>
-  target.evaluate((element) => element === document.activeElement)
-
-/** Presses Tab until the control has the focus. */
-async function tabTo(page: Page, target: Locator): Promise<void> {
-  await target.waitFor()
-  for (let press = 0; press < TABS_MAX; press++) {
-    if (await hasFocus(target)) return
-    await page.keyboard.press('Tab')
-  }
-  throw new Error(`not reached by Tab: ${target.toString()}`)
-}
 
 journeys('by keyboard alone', (stage) => {
   let instance: Instance

@@ -10,7 +10,9 @@ import type { Instance, Stage } from './support.ts'
 /** Every route of the application, and the parts of pages that have an address of their own. */
 const PAGES = [
   ...ROUTES.map((route) => route.path),
-  ...['tenants', 'users', 'backups', 'jobs', 'settings'].map((tab) => `/settings/instance/${tab}`),
+  ...['tenants', 'users', 'backups', 'jobs', 'mail', 'anchors', 'settings'].map(
+    (tab) => `/settings/instance/${tab}`,
+  ),
   '/docs',
   ...['errors', 'authentication', 'post-v1-settings-keys', 'get-v1-reports'].map((part) => `/docs#${part}`),
 ]

@@ -28,6 +28,7 @@ interface Ids {
   domain_id: string
   report_id: string
   key_id: string
+  alert_id: string
   webhook_id: string
   delivery_id: string
 }
@@ -38,6 +39,10 @@ const DEMO_START_MS = 120_000
 function shotsOf(ids: Ids): Shot[] {
   return [
     { name: 'overview', path: '/' },
+    { name: 'alerts', path: '/alerts' },
+    { name: 'alert', path: `/alerts/${ids.alert_id}` },
+    { name: 'alerts-silence', path: `/alerts/${ids.alert_id}`, act: click('Silence') },
+    { name: 'alerts-done', path: '/alerts?status=silenced' },
     { name: 'domains', path: '/domains' },
     { name: 'domain', path: `/domains/${ids.domain_id}` },
     { name: 'domain-sources', path: `/domains/${ids.domain_id}?tab=sources` },
@@ -82,6 +87,7 @@ function shotsOf(ids: Ids): Shot[] {
     { name: 'webhooks-undelivered', path: '/webhooks/undelivered' },
     { name: 'webhooks-again', path: '/webhooks/undelivered?again=1' },
     { name: 'settings', path: '/settings' },
+    { name: 'notifications', path: '/settings/notifications' },
     { name: 'keys', path: '/settings/keys' },
     { name: 'key', path: `/settings/keys/${ids.key_id}` },
     { name: 'key-create', path: '/settings/keys', act: click('Create key') },
@@ -93,7 +99,9 @@ function shotsOf(ids: Ids): Shot[] {
     { name: 'instance-tenants', path: '/settings/instance/tenants' },
     { name: 'instance-users', path: '/settings/instance/users' },
     { name: 'instance-backups', path: '/settings/instance/backups' },
-    { name: 'instance-jobs', path: '/settings/instance/jobs' },
+    { name: 'instance-jobs', path: '/settings/instance/jobs?job=checkpoints' },
+    { name: 'instance-mail', path: '/settings/instance/mail', act: click('Set up the mail server') },
+    { name: 'instance-anchors', path: '/settings/instance/anchors' },
     { name: 'instance-settings', path: '/settings/instance/settings' },
     { name: 'account', path: '/account' },
     { name: 'palette', path: '/', act: (page) => page.keyboard.press('Control+k') },
@@ -192,6 +200,7 @@ async function pick(instance: Instance, cookie: string, receiver: Receiver): Pro
   return {
     ...(await stageWebhooks(instance, cookie, receiver)),
     key_id,
+    alert_id: await id('/v1/alerts?status=open&sort=-severity&limit=1'),
     domain_id: await id('/v1/domains?sort=-messages&limit=1'),
     report_id: await id('/v1/reports?sort=-fail&limit=1'),
   }

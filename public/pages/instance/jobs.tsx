@@ -160,7 +160,7 @@ function RunButton({ job }: { job: Job }) {
       reason={job.running ? 'it is running' : undefined}
       onClick={() => run.mutate()}
     >
-      Run now<span className="vh">: {job.name}</span>
+      Run now<span className="vh"> {job.name}</span>
     </Button>
   )
 }
