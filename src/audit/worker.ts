@@ -4,10 +4,14 @@ import { createAuditStore } from './store.ts'
 import { walkEntries } from './walk.ts'
 import type { WalkAnswer, WalkJob } from './walkers.ts'
 
+const MAPPED_BYTES = 4 * 1024 ** 3
+
 /** Returns the exit code. */
 export async function runAuditWorker(): Promise<number> {
   const job = (await Bun.stdin.json()) as WalkJob
   const reader = createReader(job.path)
+  // A long scan reads each page once: without copies it is a tenth faster.
+  await reader.query(`PRAGMA mmap_size = ${MAPPED_BYTES}`)
   const before = job.before === null ? null : Buffer.from(job.before, 'hex')
   const walk = await walkEntries(createAuditStore(reader), job.chain, { ...job, before })
   reader.close()

@@ -58,17 +58,20 @@ export function nextHash(previous: Uint8Array, text: string, out = new Uint8Arra
   return out
 }
 
-// Short values are put behind their salt here: one call of the hash is cheaper than a hash object.
+// Short values are put behind their salt here: one call of the hash is cheaper than a hash object. The views of it that
+// are hashed are kept by their length.
 const salted = new Uint8Array(1024)
+const after_salt = salted.subarray(SALT_BYTES)
+const views: Uint8Array[] = []
 
 /** Hex hash of the personal values of an entry: canonical JSON text and its random salt. */
 export function personalHash(salt: Uint8Array, text: string): string {
-  if (salt.length + 3 * text.length > salted.length) {
+  if (salt.length !== SALT_BYTES || 3 * text.length > after_salt.length) {
     return new Bun.SHA256().update(salt).update(text).digest('hex')
   }
   salted.set(salt)
-  const { written } = utf8.encodeInto(text, salted.subarray(salt.length))
-  return Bun.SHA256.hash(salted.subarray(0, salt.length + written), 'hex')
+  const { written } = utf8.encodeInto(text, after_salt)
+  return Bun.SHA256.hash((views[written] ??= salted.subarray(0, SALT_BYTES + written)), 'hex')
 }
 
 function sha256(data: string | Uint8Array): Uint8Array {
