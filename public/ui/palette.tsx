@@ -68,7 +68,13 @@ function useFound(text: string): PaletteEntry[] {
   })
   const alerts = useQuery({
     queryKey: ['/v1/alerts', 'palette', asked],
-    queryFn: () => api.get<Page<Alert>>('/v1/alerts', { q: asked, limit: 4, fields: 'id,title,status' }),
+    queryFn: () =>
+      api.get<Page<Alert>>('/v1/alerts', {
+        q: asked,
+        status: 'open,acknowledged,silenced',
+        limit: 4,
+        fields: 'id,title,status',
+      }),
     enabled: enabled && covers(me.scopes, 'alerts:read'),
   })
   if (!enabled) return []
@@ -153,7 +159,8 @@ function Inside({ onClose, entries }: Omit<PaletteProps, 'open'>) {
       <div className="pal__l" role="listbox" id={`${id}-l`} aria-label="Results">
         {all.map((entry, index) => (
           <Option
-            key={`${entry.group}-${entry.label}`}
+            // Two alerts can have the same words.
+            key={`${entry.group}-${entry.label}-${index}`}
             id={`${id}-${index}`}
             entry={entry}
             heads={all[index - 1]?.group !== entry.group}
