@@ -14,7 +14,7 @@ import type { Column } from '../ui/table.tsx'
 import { DELIVERY_COLUMNS } from './webhooks/deliveries.tsx'
 import { JobLines, RedeliverDialog } from './webhooks/redeliver.tsx'
 import { WebhookTabs } from './webhooks/tabs.tsx'
-import { ALL_WEBHOOKS, hostOf, WEBHOOKS } from './webhooks/types.ts'
+import { ALL_WEBHOOKS, shortUrl, WEBHOOKS } from './webhooks/types.ts'
 import type { Delivery, Webhook } from './webhooks/types.ts'
 
 const LEAD =
@@ -23,9 +23,9 @@ const LEAD =
 function columnsOf(webhooks: readonly Webhook[]): readonly Column<Delivery>[] {
   const { state, event, created, tries, last, next } = DELIVERY_COLUMNS
   const urls = new Map(webhooks.map(({ id, url }) => [id, url]))
-  const hostOfRow = (row: Delivery): string => {
+  const endpointOf = (row: Delivery): string => {
     const url = urls.get(row.webhook_id)
-    return url === undefined ? 'deleted' : hostOf(url)
+    return url === undefined ? 'deleted' : shortUrl(url)
   }
   return [
     state,
@@ -35,7 +35,7 @@ function columnsOf(webhooks: readonly Webhook[]): readonly Column<Delivery>[] {
         <>
           {event.cell(row)}
           <span className="sub only-narrow-b">
-            {hostOfRow(row)}, {relative(row.created_at)}
+            {endpointOf(row)}, {relative(row.created_at)}
           </span>
         </>
       ),
@@ -44,7 +44,7 @@ function columnsOf(webhooks: readonly Webhook[]): readonly Column<Delivery>[] {
       key: 'endpoint',
       title: 'Endpoint',
       priority: 2,
-      cell: (row) => <span className="mono brk">{hostOfRow(row)}</span>,
+      cell: (row) => <span className="mono brk">{endpointOf(row)}</span>,
     },
     created,
     tries,

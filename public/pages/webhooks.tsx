@@ -16,7 +16,7 @@ import { CreateWebhook, ShownSecret } from './webhooks/form.tsx'
 import { RecentCell } from './webhooks/recent.tsx'
 import { JobLines } from './webhooks/redeliver.tsx'
 import { WebhookTabs } from './webhooks/tabs.tsx'
-import { ALL_WEBHOOKS, hostOf, maskedSecret, WEBHOOKS } from './webhooks/types.ts'
+import { ALL_WEBHOOKS, hostOf, maskedSecret, shortUrl, WEBHOOKS } from './webhooks/types.ts'
 import type { NewWebhook, Webhook } from './webhooks/types.ts'
 import { Health } from './webhooks/words.tsx'
 
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
       <>
         <span className="mono med brk">
           <span className="only-wide">https://</span>
-          {row.url.replace('https://', '')}
+          {shortUrl(row.url)}
         </span>
         <span className="sub">{row.description === '' ? kindsOf(row.events) : row.description}</span>
       </>

@@ -27,6 +27,8 @@ import { hostOf, WEBHOOKS } from './types.ts'
 import type { Attempt, DeliveryDetail, Webhook } from './types.ts'
 import { answerWords, DeliveryState } from './words.tsx'
 
+const SOON_MS = 2000
+
 interface ViewProps {
   webhook: Webhook
   id: string
@@ -36,7 +38,8 @@ interface ViewProps {
 /** One delivery with its attempts, in place of the list it came from; Esc leads back there. */
 export function DeliveryView({ webhook, id, back }: ViewProps) {
   const path = `${WEBHOOKS}/${webhook.id}/deliveries/${id}`
-  const { data: item, error, refetch } = useGet<DeliveryDetail>(path)
+  const { data: item, error, refetch, dataUpdatedAt } = useGet<DeliveryDetail>(path)
+  useSoon(item?.status === 'pending' || item?.status === 'sending', dataUpdatedAt)
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => box.current?.focus({ preventScroll: true }), [])
   const keys = (event: KeyboardEvent) => {
@@ -62,6 +65,15 @@ export function DeliveryView({ webhook, id, back }: ViewProps) {
       )}
     </div>
   )
+}
+
+/** What is under way is over in seconds: it is asked for again sooner than everything else. */
+function useSoon(moving: boolean, read_at: number): void {
+  useEffect(() => {
+    if (!moving) return undefined
+    const timer = setTimeout(() => void refresh(WEBHOOKS), SOON_MS)
+    return () => clearTimeout(timer)
+  }, [moving, read_at])
 }
 
 function Missing({ error, retry }: { error: unknown; retry: () => void }) {

@@ -9,7 +9,7 @@ import { Check, SelectField, TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Notice, ProblemNotice } from '../../ui/notice.tsx'
 import { addJob, dropJob, useJobs, type RedeliverJob } from './redeliver-jobs.ts'
-import { hostOf, WEBHOOKS } from './types.ts'
+import { hostOf, shortUrl, WEBHOOKS } from './types.ts'
 import type { Webhook } from './types.ts'
 
 const quiet = () => undefined
@@ -100,7 +100,7 @@ export function RedeliverDialog({ items, onClose }: Props) {
         change={(patch) => setChoice((old) => ({ ...old, ...patch }))}
       />
       <p className="t13 t2" aria-live="polite">
-        {countWords(counts.counted, total)} Each keeps its ids and gets a new round of seven attempts.
+        {countWords(counts.counted, total)}
       </p>
       <Held found={found.filter(({ item }) => item.status !== 'active')} />
     </FormDialog>
@@ -127,7 +127,7 @@ function ChoiceFields({ items, choice, change }: ChoiceProps) {
           value={which}
           options={[
             { value: ALL, label: 'All endpoints' },
-            ...items.map((item) => ({ value: item.id, label: hostOf(item.url) })),
+            ...items.map((item) => ({ value: item.id, label: shortUrl(item.url) })),
           ]}
           onValue={(id) => change({ which: id })}
         />
@@ -164,17 +164,19 @@ function sumOf(counted: readonly Counted[]): number {
 /** What cannot go because its endpoint does not take anything now. */
 function Held({ found }: { found: readonly Counted[] }) {
   if (found.length === 0) return null
-  const who = found.map(({ item }) => `${hostOf(item.url)}, which is ${item.status}`)
+  const who = found.map(({ item }) => `${shortUrl(item.url)}, which is ${item.status}`)
   return (
     <Notice kind="high">
-      {plural(sumOf(found), 'more waits', 'more wait')} for {who.join(', ')}: resume it first.
+      {plural(sumOf(found), 'delivery is', 'deliveries are')} kept for {who.join(', ')}: resume it first.
     </Notice>
   )
 }
 
 function countWords(counted: readonly Counted[] | undefined, total: number): string {
   if (counted === undefined) return 'Counting.'
-  return total === 0 ? 'Nothing to send again.' : `${plural(total, 'delivery', 'deliveries')} to send again.`
+  if (total === 0) return 'Nothing to send again now.'
+  const what = plural(total, 'delivery', 'deliveries')
+  return `${what} to send again. Each keeps its ids and gets a new round of seven attempts.`
 }
 
 function reasonOf(

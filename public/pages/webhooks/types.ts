@@ -97,5 +97,8 @@ export function hostOf(url: string): string {
   }
 }
 
+/** `siem.example.net:8443/hooks`: tells two at the same host apart; all of them are https. */
+export const shortUrl = (url: string): string => url.replace(/^https:\/\//, '')
+
 /** `whsec_…9fQ=`: enough to tell two apart, useless to anybody else. */
 export const maskedSecret = (last4: string): string => `whsec_…${last4}`
