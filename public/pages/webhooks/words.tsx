@@ -52,7 +52,10 @@ export function explainHealth(item: Webhook): string {
     return 'Five days of nothing but failures: sending was stopped. Put the receiver right, send a test, then resume it and send again what was missed.'
   }
   if (item.health === 'failing') {
-    const until = failing === null ? '' : ` If nothing succeeds, it is disabled ${disabledAt(failing)}.`
+    const until =
+      failing === null
+        ? ''
+        : ` If nothing succeeds, it is disabled after twenty, ${disabledAt(failing)} at the earliest.`
     return `${plural(item.failures, 'attempt')} failed in a row. Each delivery is tried seven times over 31 hours.${until}`
   }
   if (item.health === 'degraded') {
