@@ -39,7 +39,7 @@ export interface Verification {
   }
   redacted: number
   first_bad?: Bad
-  /** The newest checkpoint that the checked entries bear out. */
+  /** The newest checkpoint that the checked entries bear out; of a range, the first after it. */
   checkpoint: { seq: number; signed_at: string; key: string } | null
   /** Entries after it: what happens to them is not detectable before the next. */
   unanchored: number
@@ -56,6 +56,9 @@ export interface Bad {
   kind: BadKind
   detail: string
 }
+
+/** Entries looked at after a range to reach the next checkpoint: more than any minute holds. */
+const NEXT_ENTRIES_MAX = 100_000
 
 const NO_EVIDENCE: Evidence = { claims: [], start: null, bad: null, restored: [], others: new Map() }
 
@@ -89,7 +92,11 @@ export async function verifyChain(
     .sort((a, b) => a.seq - b.seq)
   const failed = (...kinds: BadKind[]) => bad.some(({ kind }) => kinds.includes(kind))
   const against = walk.against !== null || failed('bad_checkpoint', 'truncated')
-  const anchored = walk.anchor
+  const next =
+    ends_with || walk.last_hash === null
+      ? null
+      : await nextAnchor(source, chain, to_seq, walk.last_hash, last, evidence)
+  const anchored = next ?? walk.anchor
   return {
     ok: bad.length === 0,
     from_seq: empty ? null : from_seq,
@@ -109,10 +116,28 @@ export async function verifyChain(
     redacted: walk.redacted,
     ...(bad[0] === undefined ? {} : { first_bad: bad[0] }),
     checkpoint: anchored === null ? null : { ...seqAndKey(anchored), signed_at: isoTime(anchored.signed_at) },
-    unanchored: empty ? 0 : to_seq - (anchored?.seq ?? from_seq - 1),
+    unanchored: empty ? 0 : Math.max(0, to_seq - (anchored?.seq ?? from_seq - 1)),
     starts_after: start?.seq ?? null,
     restored: evidence.restored.map((each) => ({ ...each, signed_at: isoTime(each.signed_at) })),
   }
+}
+
+/**
+ * A range that ends between two checkpoints is vouched for by the next one, when the entries up to it lead there. What
+ * is wrong with those is not the range's.
+ */
+async function nextAnchor(
+  source: ChainSource,
+  chain: Chain,
+  to_seq: number,
+  before: Uint8Array,
+  last: number,
+  { claims }: Evidence,
+): Promise<Claim | null> {
+  const claim = claims.find((each) => each.seq >= to_seq)
+  if (claim === undefined || claim.seq === to_seq || claim.seq - to_seq > NEXT_ENTRIES_MAX) return null
+  const range = { from_seq: to_seq + 1, to_seq: claim.seq }
+  return (await walkEntries(source, chain, { range, before, last, claims: [claim] })).anchor
 }
 
 function seqAndKey({ seq, key }: Claim): { seq: number; key: string } {
@@ -121,7 +146,7 @@ function seqAndKey({ seq, key }: Claim): { seq: number; key: string } {
 
 function anchoringOf(anchor: Claim | null, to_seq: number): Verification['verdicts']['anchoring'] {
   if (anchor === null) return 'none'
-  return anchor.seq === to_seq ? 'full' : 'partial'
+  return anchor.seq >= to_seq ? 'full' : 'partial'
 }
 
 const DETAILS: Record<BadKind, string> = {

@@ -87,6 +87,32 @@ describe('over HTTP', () => {
   })
 })
 
+describe('a range', () => {
+  test('that ends between two checkpoints is vouched for by the next; one after the last is not', async () => {
+    const t = await openTestDb()
+    const a = openTestAudit(t)
+    await a.checkpoints.start()
+    const act = () => t.db.commit(testActor('ten_1'), { writes: [], audit: { action: 'domains.create' } })
+    for (let i = 1; i <= 12; i++) {
+      await act()
+      if (i % 5 === 0) await a.checkpoints.round()
+    }
+    const of = async (from_seq: number, to_seq: number) => {
+      const { verdicts, checkpoint, unanchored, checked } = await a.audit.verify(testActor('ten_1'), {
+        from_seq,
+        to_seq,
+      })
+      return [verdicts.anchoring, checkpoint?.seq, unanchored, checked]
+    }
+    expect(await of(2, 3)).toEqual(['full', 5, 0, 2])
+    expect(await of(1, 5)).toEqual(['full', 5, 0, 5])
+    expect(await of(4, 7)).toEqual(['full', 10, 0, 4])
+    expect(await of(8, 12)).toEqual(['partial', 10, 2, 5])
+    expect(await of(11, 12)).toEqual(['none', undefined, 2, 2])
+    await t.close()
+  })
+})
+
 describe('rounds', () => {
   test('sign what has news, each hour everything, and take it to the file', async () => {
     const t = await openTestDb()
