@@ -35,13 +35,7 @@ export function OverviewPage() {
   const me = useMe()
   const operator = me.user?.is_operator === true
   const reads = (scope: string) => covers(me.scopes, scope)
-  const list = useQuery({
-    queryKey: ['/v1/domains', 'overview'],
-    queryFn: ({ signal }) =>
-      api.get<Page<Domain>>('/v1/domains', { sort: 'compliance', limit: 200 }, { signal }),
-    refetchInterval: POLL_MS,
-    enabled: reads('domains:read'),
-  })
+  const list = useWorstDomains(reads('domains:read'))
   const summary = useGet<Summary>(
     '/v1/reports/summary',
     { from: daysAgo(30) },
@@ -102,6 +96,16 @@ export function OverviewPage() {
       </div>
     </>
   )
+}
+
+function useWorstDomains(enabled: boolean) {
+  return useQuery({
+    queryKey: ['/v1/domains', 'overview'],
+    queryFn: ({ signal }) =>
+      api.get<Page<Domain>>('/v1/domains', { sort: 'compliance', limit: 200 }, { signal }),
+    refetchInterval: POLL_MS,
+    enabled,
+  })
 }
 
 async function copyLink(): Promise<void> {

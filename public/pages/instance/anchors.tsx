@@ -18,6 +18,8 @@ const FIELDS = ['mail_to', 'syslog', 'webhook_url']
 /** The job that sends what is due. */
 const SENDER = 'checkpoints'
 
+const SENT_AFTER_MS = 2000
+
 const PROTOCOLS = [
   { value: 'tcp', label: 'TCP' },
   { value: 'udp', label: 'UDP: a lost line is not noticed' },
@@ -52,9 +54,17 @@ function draftOf({ mail_to, syslog, webhook_url }: Anchors) {
 }
 type Draft = ReturnType<typeof draftOf>
 
+const addressesOf = (text: string): string[] => text.split(/[\s,;]+/).filter((part) => part !== '')
+
+/** The server says which number of the list it is, not what stands there. */
+function wrongAddress({ mail_to }: Draft): string | undefined {
+  const wrong = addressesOf(mail_to).find((text) => !/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(text))
+  return wrong === undefined ? undefined : `“${wrong}” is not an address`
+}
+
 function bodyOf({ mail_to, with_syslog, host, port, protocol, webhook_url }: Draft) {
   return {
-    mail_to: mail_to.split(/[\s,;]+/).filter((text) => text !== ''),
+    mail_to: addressesOf(mail_to),
     syslog: with_syslog ? { host: host.trim(), port: Number(port), protocol } : null,
     webhook_url: webhook_url.trim() === '' ? null : webhook_url.trim(),
   }
@@ -68,6 +78,8 @@ function missingIn({ with_syslog, host, port }: Draft): string | undefined {
 
 function AnchorForm({ anchors }: { anchors: Anchors }) {
   const [draft, setDraft] = useState(() => draftOf(anchors))
+  // While somebody types, nothing is wrong yet.
+  const [asked, setAsked] = useState(false)
   const change = (patch: Partial<Draft>) => setDraft({ ...draft, ...patch })
   const save = useMutation({
     mutationFn: () => api.put<Anchors>(PATH, bodyOf(draft)),
@@ -85,7 +97,8 @@ function AnchorForm({ anchors }: { anchors: Anchors }) {
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          if (reason === undefined && !save.isPending) save.mutate()
+          setAsked(true)
+          if (reason === undefined && wrongAddress(draft) === undefined && !save.isPending) save.mutate()
         }}
       >
         <p className="t13 t2">
@@ -99,39 +112,9 @@ function AnchorForm({ anchors }: { anchors: Anchors }) {
           spellCheck={false}
           value={draft.mail_to}
           onText={(mail_to) => change({ mail_to })}
-          error={fieldError(save.error, 'mail_to')}
+          error={asked ? (wrongAddress(draft) ?? fieldError(save.error, 'mail_to')) : undefined}
         />
-        <fieldset className="fset">
-          <legend>Syslog, every checkpoint</legend>
-          <Check
-            label="Send to a syslog server"
-            checked={draft.with_syslog}
-            onValue={(with_syslog) => change({ with_syslog })}
-          />
-          {draft.with_syslog && (
-            <div className="grid grid-3">
-              <TextField
-                label="Syslog server"
-                spellCheck={false}
-                value={draft.host}
-                onText={(host) => change({ host })}
-                error={fieldError(save.error, 'syslog')}
-              />
-              <TextField
-                label="Port"
-                inputMode="numeric"
-                value={draft.port}
-                onText={(port) => change({ port })}
-              />
-              <SelectField
-                label="Protocol"
-                value={draft.protocol}
-                options={PROTOCOLS}
-                onValue={(protocol) => change({ protocol })}
-              />
-            </div>
-          )}
-        </fieldset>
+        <SyslogFields draft={draft} change={change} error={fieldError(save.error, 'syslog')} />
         <TextField
           label="Webhook, every checkpoint"
           type="url"
@@ -152,6 +135,48 @@ function AnchorForm({ anchors }: { anchors: Anchors }) {
   )
 }
 
+interface SyslogProps {
+  draft: Draft
+  change: (patch: Partial<Draft>) => void
+  error: string | undefined
+}
+
+function SyslogFields({ draft, change, error }: SyslogProps) {
+  return (
+    <fieldset className="fset">
+      <legend>Syslog, every checkpoint</legend>
+      <Check
+        label="Send to a syslog server"
+        checked={draft.with_syslog}
+        onValue={(with_syslog) => change({ with_syslog })}
+      />
+      {draft.with_syslog && (
+        <div className="grid grid-3">
+          <TextField
+            label="Syslog server"
+            spellCheck={false}
+            value={draft.host}
+            onText={(host) => change({ host })}
+            error={error}
+          />
+          <TextField
+            label="Port"
+            inputMode="numeric"
+            value={draft.port}
+            onText={(port) => change({ port })}
+          />
+          <SelectField
+            label="Protocol"
+            value={draft.protocol}
+            options={PROTOCOLS}
+            onValue={(protocol) => change({ protocol })}
+          />
+        </div>
+      )}
+    </fieldset>
+  )
+}
+
 const KIND_WORDS = { mail: 'Mail', syslog: 'Syslog', webhook: 'Webhook' } as const
 
 /** What has arrived where, and why not. */
@@ -161,6 +186,8 @@ function Targets({ anchors }: { anchors: Anchors }) {
     onSuccess: async () => {
       notify({ kind: 'info', text: 'Sending what is due' })
       await refresh(PATH, '/v1/instance/jobs')
+      // The job goes on after the answer: what came of it is read a moment later.
+      setTimeout(() => void refresh(PATH), SENT_AFTER_MS)
     },
     onError: (error) => notifyProblem(error, 'Not sent'),
   })
@@ -199,31 +226,37 @@ function Targets({ anchors }: { anchors: Anchors }) {
             </thead>
             <tbody>
               {anchors.targets.map((row) => (
-                <tr key={row.kind}>
-                  <td>{KIND_WORDS[row.kind]}</td>
-                  <td className="brk">
-                    {row.error !== null ? (
-                      <State kind="fail">{row.error}</State>
-                    ) : row.sent_at === null ? (
-                      <State kind="pending">Not sent yet</State>
-                    ) : (
-                      <State kind="pass">Arrived</State>
-                    )}
-                  </td>
-                  <td className="num p2">{row.sent_n === 0 ? '' : count(row.sent_n)}</td>
-                  <td className="p1">
-                    <Time at={row.sent_at} as="relative" />
-                  </td>
-                  <td className="p3">
-                    <Time at={row.tried_at} as="relative" />
-                  </td>
-                </tr>
+                <TargetRow key={row.kind} row={row} />
               ))}
             </tbody>
           </table>
         </div>
       )}
     </Panel>
+  )
+}
+
+function TargetRow({ row }: { row: Anchors['targets'][number] }) {
+  return (
+    <tr>
+      <td>{KIND_WORDS[row.kind]}</td>
+      <td className="brk">
+        {row.error !== null ? (
+          <State kind="fail">{row.error}</State>
+        ) : row.sent_at === null ? (
+          <State kind="pending">Not sent yet</State>
+        ) : (
+          <State kind="pass">Arrived</State>
+        )}
+      </td>
+      <td className="num p2">{row.sent_n === 0 ? '' : count(row.sent_n)}</td>
+      <td className="p1">
+        <Time at={row.sent_at} as="relative" />
+      </td>
+      <td className="p3">
+        <Time at={row.tried_at} as="relative" />
+      </td>
+    </tr>
   )
 }
 

@@ -125,13 +125,6 @@ function MailForm({ mail }: { mail: Mail }) {
   })
   const same = mail.configured && !forget && JSON.stringify(draft) === JSON.stringify(draftOf(mail))
   const reason = missingIn(draft) ?? (same ? 'nothing has changed' : undefined)
-  const field = (name: keyof Draft) => ({
-    value: draft[name],
-    onText: (text: string) => change({ [name]: text }),
-    error: fieldError(save.error, name),
-    spellCheck: false,
-    autoComplete: 'off',
-  })
   return (
     <Panel title="Mail server" sub="for all organisations">
       <form
@@ -142,40 +135,14 @@ function MailForm({ mail }: { mail: Mail }) {
           if (reason === undefined && !save.isPending) save.mutate()
         }}
       >
-        <div className="grid grid-3">
-          <TextField label="Server" hint="Name or address, for example smtp.example.com" {...field('host')} />
-          <TextField label="Port" inputMode="numeric" {...field('port')} />
-          <SelectField
-            label="Encryption"
-            value={draft.security}
-            options={SECURITIES}
-            onValue={(security) => change({ security })}
-            error={fieldError(save.error, 'security')}
-          />
-          <TextField label="User name" hint="Empty: without signing in" {...field('username')} />
-          <TextField
-            label="Password"
-            type="password"
-            hint={mail.has_password ? 'One is set and is never shown. Empty: it stays' : 'None is set'}
-            readOnly={forget}
-            {...field('password')}
-            autoComplete="new-password"
-          />
-        </div>
-        {mail.has_password && <Check label="Take the password away" checked={forget} onValue={setForget} />}
-        {draft.security === 'none' && draft.username.trim() !== '' && (
-          <Notice kind="high">Without encryption, user name and password can be read on the way.</Notice>
-        )}
-        <div className="grid grid-3">
-          <TextField
-            label="Sender’s address"
-            type="email"
-            hint="A domain you may send from, with SPF and DKIM for this server"
-            {...field('from_address')}
-          />
-          <TextField label="Sender’s name" {...field('from_name')} />
-          <TextField label="Answers go to" type="email" hint="Empty: to the sender" {...field('reply_to')} />
-        </div>
+        <MailFields
+          mail={mail}
+          draft={draft}
+          change={change}
+          forget={forget}
+          onForget={setForget}
+          error={save.error}
+        />
         {save.error !== null && !isAllFields(save.error, FIELDS) && <ProblemNotice error={save.error} />}
         <div className="flex wrap">
           <Button type="submit" kind="primary" busy={save.isPending} reason={reason}>
@@ -191,6 +158,63 @@ function MailForm({ mail }: { mail: Mail }) {
       </form>
       {removing && <RemoveDialog mail={mail} onClose={() => setRemoving(false)} />}
     </Panel>
+  )
+}
+
+interface FieldsProps {
+  mail: Mail
+  draft: Draft
+  change: (patch: Partial<Draft>) => void
+  forget: boolean
+  onForget: (on: boolean) => void
+  error: unknown
+}
+
+function MailFields({ mail, draft, change, forget, onForget, error }: FieldsProps) {
+  const field = (name: keyof Draft) => ({
+    value: draft[name],
+    onText: (text: string) => change({ [name]: text }),
+    error: fieldError(error, name),
+    spellCheck: false,
+    autoComplete: 'off',
+  })
+  return (
+    <>
+      <div className="grid grid-3">
+        <TextField label="Server" hint="Name or address, for example smtp.example.com" {...field('host')} />
+        <TextField label="Port" inputMode="numeric" {...field('port')} />
+        <SelectField
+          label="Encryption"
+          value={draft.security}
+          options={SECURITIES}
+          onValue={(security) => change({ security })}
+          error={fieldError(error, 'security')}
+        />
+        <TextField label="User name" hint="Empty: without signing in" {...field('username')} />
+        <TextField
+          label="Password"
+          type="password"
+          hint={mail.has_password ? 'One is set and is never shown. Empty: it stays' : 'None is set'}
+          readOnly={forget}
+          {...field('password')}
+          autoComplete="new-password"
+        />
+      </div>
+      {mail.has_password && <Check label="Take the password away" checked={forget} onValue={onForget} />}
+      {draft.security === 'none' && draft.username.trim() !== '' && (
+        <Notice kind="high">Without encryption, user name and password can be read on the way.</Notice>
+      )}
+      <div className="grid grid-3">
+        <TextField
+          label="Sender’s address"
+          type="email"
+          hint="A domain you may send from, with SPF and DKIM for this server"
+          {...field('from_address')}
+        />
+        <TextField label="Sender’s name" {...field('from_name')} />
+        <TextField label="Answers go to" type="email" hint="Empty: to the sender" {...field('reply_to')} />
+      </div>
+    </>
   )
 }
 

@@ -40,16 +40,21 @@ function errorOf({ name, min, max }: Kept, draft: Draft): string | undefined {
   return `“${text}” is not ${count(min)} to ${count(max)} days`
 }
 
+/** What would be kept less long than now. */
+function shorterIn(changes: Partial<Retention>, retention: Retention): Kept[] {
+  return KEPT.filter(({ name }) => {
+    const value = changes[name]
+    return typeof value === 'number' && value < (retention[name] ?? Number.POSITIVE_INFINITY)
+  })
+}
+
 /** Shorter means that data goes: it is said before. */
 export function RetentionPanel({ retention, version }: Props) {
   const can = useCan()
   const [draft, setDraft] = useState(() => draftOf(retention))
   const [asking, setAsking] = useState(false)
   const changes = changesOf(draft, retention)
-  const shorter = KEPT.filter(({ name }) => {
-    const value = changes[name]
-    return typeof value === 'number' && value < (retention[name] ?? Number.POSITIVE_INFINITY)
-  })
+  const shorter = shorterIn(changes, retention)
   const store = async () => {
     await api.patch('/v1/settings', { retention: changes }, { version })
     notify({ kind: 'pass', text: 'Retention saved: it holds from the next night on' })
