@@ -146,11 +146,13 @@ export function createCheckpoints({ db, store, clock, signer, file, instance_id 
       const lives = await store.incarnations(SYSTEM_CHAIN)
       incarnation = lives.at(-1)?.n ?? 1
       const restored = await store.meta(RESTORE_NOTE)
-      const known = keys.some((key) => key.fingerprint === signer.fingerprint)
+      // Who signed last: the key of the newest life, else the only one there ever was.
+      const newest = lives.at(-1)
+      const last = newest === undefined ? keys[0]?.fingerprint : readStatement(newest.line)?.statement.key
       const former = keys.map((key) => key.fingerprint).filter((each) => each !== signer.fingerprint)
       if (restored !== null) return begin('restored', former, JSON.parse(restored) as RestoreNote)
-      if (keys.length > 0 && !known) return begin('rekeyed', former, null)
-      if (!known) {
+      if (last !== undefined && last !== signer.fingerprint) return begin('rekeyed', former, null)
+      if (last === undefined) {
         await note([
           store.insertKey({
             fingerprint: signer.fingerprint,

@@ -284,6 +284,23 @@ describe('another key', () => {
     expect(result).toMatchObject({ ok: true, verdicts: { anchoring: 'full', completeness: 'ok' } })
     expect(result.restored).toMatchObject([{ name: 'rekeyed', incarnation: 2, lost: null }])
   })
+
+  test('whose former was found again goes on with that one, and all three stretches stay good', async () => {
+    const path = join(t.data_dir, 'audit-signing.key')
+    const former = readFileSync(path)
+    rmSync(path)
+    await open()
+    await write(2)
+    await a.checkpoints.round()
+    writeFileSync(path, former)
+    await open()
+    await write(2)
+    await a.checkpoints.round()
+    const result = await verify()
+    expect(result).toMatchObject({ ok: true, verdicts: { anchoring: 'full' } })
+    expect(result.restored.map(({ incarnation }) => incarnation).sort()).toEqual([2, 3])
+    expect((await verify('_system')).ok).toBe(true)
+  })
 })
 
 describe('not detectable before the next anchor', () => {

@@ -10,6 +10,7 @@ import { genesisHash, nextHash } from '../../src/lib/audit-chain.ts'
 import { sha256Hex } from '../../src/lib/crypto.ts'
 import { type Answer, openTestApp, type TestApp } from '../support/app.ts'
 import { openIntruder } from '../support/audit.ts'
+import { failureOf } from '../support/db.ts'
 
 const PYTHON = Bun.which('python3')
 let t: TestApp
@@ -195,11 +196,30 @@ describe('a bundle', () => {
     ])
   })
 
-  test('that is none is refused', () => {
-    expect(verifyBundle(Buffer.from('no archive'))).rejects.toBeInstanceOf(NotABundle)
-    expect(verifyBundle(zipSync({ 'a.txt': Buffer.from('a') }))).rejects.toBeInstanceOf(NotABundle)
+  test('that is none is refused', async () => {
+    expect(await failureOf(verifyBundle(Buffer.from('no archive')))).toBeInstanceOf(NotABundle)
+    expect(await failureOf(verifyBundle(zipSync({ 'a.txt': Buffer.from('a') })))).toBeInstanceOf(NotABundle)
   })
 })
+
+test('whatever bytes are changed, both find it or both refuse to read it', async () => {
+  await t.app.services.checkpoints.round()
+  const bytes = await download()
+  for (let round = 0; round < 12; round++) {
+    const files = unzipSync(bytes)
+    const names = Object.keys(files).filter((name) => name !== 'verify.py')
+    const name = names[round % names.length]!
+    const changed = Uint8Array.from(files[name]!)
+    const at = Math.floor((changed.length * (round * 7 + 3)) / 90) % changed.length
+    changed[at] = changed[at]! ^ (1 << (round % 7))
+    const zip = zipSync({ ...files, [name]: changed })
+    const ours = await verdict(zip).catch((error: unknown) => error)
+    if (ours instanceof NotABundle) {
+      if (PYTHON !== null)
+        expect(String(await failureOf(byScript(zip, {})))).toContain('is not a bundle that can be read')
+    } else expect([name, at, (ours as BundleVerdict).ok]).toEqual([name, at, false])
+  }
+}, 60_000)
 
 describe('a bundle that was changed', () => {
   const CHANGES: [string, (lines: string[]) => string[], number, BadKind, BadKind][] = [

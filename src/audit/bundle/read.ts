@@ -34,9 +34,19 @@ interface PublicKeyFile {
  */
 export async function verifyBundle(
   bytes: Uint8Array,
-  { key, given = [] }: { key?: string | undefined; given?: readonly string[] } = {},
+  options: { key?: string | undefined; given?: readonly string[] } = {},
 ): Promise<BundleVerdict> {
   const files = unpack(bytes)
+  return verifyFiles(files, options).catch((error: unknown) => {
+    if (error instanceof NotABundle) throw error
+    throw new NotABundle('a file in it is not what it should be', { cause: error })
+  })
+}
+
+async function verifyFiles(
+  files: ReadonlyMap<string, Buffer>,
+  { key, given = [] }: { key?: string | undefined; given?: readonly string[] },
+): Promise<BundleVerdict> {
   const manifest_bytes = files.get('manifest.json')
   if (manifest_bytes === undefined) throw new NotABundle('it has no manifest.json')
   const manifest = JSON.parse(manifest_bytes.toString('utf8')) as BundleManifest

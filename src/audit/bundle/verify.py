@@ -331,7 +331,11 @@ def main(argv):
     if options["--against"]:
         with open(options["--against"], "rb") as file:
             extra = [line.strip() for line in file if line.strip()]
-    result = verify(Bundle(path), options["--key"], extra)
+    try:
+        result = verify(Bundle(path), options["--key"], extra)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, EOFError) as error:
+        print(f"{path} is not a bundle that can be read: {error!r}", file=sys.stderr)
+        return 1
     if as_json:
         print(json.dumps(result))
     else:
