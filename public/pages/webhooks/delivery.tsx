@@ -1,17 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, type KeyboardEvent } from 'react'
 import { api, ApiProblem } from '../../lib/api.ts'
-import {
-  bytes,
-  count,
-  day,
-  duration,
-  isoDay,
-  nowMs,
-  plural,
-  relative,
-  timeSeconds,
-} from '../../lib/format.ts'
+import { bytes, count, day, duration, isoDay, nowMs, plural, timeSeconds } from '../../lib/format.ts'
 import { useCan } from '../../lib/me.ts'
 import { refresh, useGet } from '../../lib/query.ts'
 import { Button } from '../../ui/button.tsx'
@@ -25,7 +15,7 @@ import { ATTEMPTS_PER_ROUND, stepsOf, type Step } from './attempts.ts'
 import { Body } from './test.tsx'
 import { hostOf, WEBHOOKS } from './types.ts'
 import type { Attempt, DeliveryDetail, Webhook } from './types.ts'
-import { answerWords, DeliveryState } from './words.tsx'
+import { answerWords, comingIn, DeliveryState } from './words.tsx'
 
 const SOON_MS = 2000
 
@@ -154,7 +144,7 @@ function progressWords(item: DeliveryDetail, steps: readonly Step[]): string {
   if (next === undefined) return made
   const round = steps.filter((step) => step.kind === 'later').length
   const left = `${round + 1} of ${ATTEMPTS_PER_ROUND} left`
-  return `${made}, ${left}, next ${next.at === null ? 'now' : relative(next.at)}`
+  return `${made}, ${left}, next ${comingIn(next.at)}`
 }
 
 const MARKS = { ok: 'pass', fail: 'fail', next: 'half', later: undefined } as const

@@ -5,6 +5,8 @@
 import { useSyncExternalStore } from 'react'
 
 export interface RedeliverJob {
+  /** Whose it is: one person may change between organisations in a tab. */
+  tenant_id: string
   webhook_id: string
   job_id: string
   host: string
@@ -49,8 +51,9 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** All of them, or those of one webhook. */
-export function useJobs(webhook_id?: string): readonly RedeliverJob[] {
-  const all = useSyncExternalStore(subscribe, read)
-  return webhook_id === undefined ? all : all.filter((job) => job.webhook_id === webhook_id)
+/** All of an organisation, or those of one webhook. */
+export function useJobs(tenant_id: string, webhook_id?: string): readonly RedeliverJob[] {
+  return useSyncExternalStore(subscribe, read).filter(
+    (job) => job.tenant_id === tenant_id && (webhook_id === undefined || job.webhook_id === webhook_id),
+  )
 }

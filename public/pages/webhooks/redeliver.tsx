@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api, ApiProblem } from '../../lib/api.ts'
 import { count, daysAgo, plural } from '../../lib/format.ts'
+import { useMe } from '../../lib/me.ts'
 import { refresh } from '../../lib/query.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -64,6 +65,7 @@ export function RedeliverDialog({ items, onClose }: Props) {
     since: daysAgo(DEFAULT_DAYS),
     statuses: ['failed', 'skipped'],
   })
+  const tenant_id = useMe().tenant.id
   const { which, since, statuses } = choice
   const chosen = which === ALL ? items : items.filter((item) => item.id === which)
   const counts = useCounts(chosen, since, statuses)
@@ -75,7 +77,7 @@ export function RedeliverDialog({ items, onClose }: Props) {
       for (const { item } of going) {
         const path = `${WEBHOOKS}/${item.id}/redeliver`
         const job = await api.post<{ job_id: string }>(path, { since, statuses })
-        addJob({ webhook_id: item.id, job_id: job.job_id, host: hostOf(item.url) })
+        addJob({ tenant_id, webhook_id: item.id, job_id: job.job_id, host: hostOf(item.url) })
       }
     },
     onSuccess: async () => {
@@ -192,7 +194,7 @@ function reasonOf(
 
 /** Above the list that the jobs change: how far each is. */
 export function JobLines({ webhook_id }: { webhook_id?: string }) {
-  const jobs = useJobs(webhook_id)
+  const jobs = useJobs(useMe().tenant.id, webhook_id)
   return jobs.map((job) => <JobLine key={job.job_id} job={job} />)
 }
 

@@ -1,5 +1,5 @@
 /** What the states of webhooks and deliveries are called: a shape and a word. */
-import { exact, moment, plural, relative } from '../../lib/format.ts'
+import { duration, exact, moment, nowMs, plural, relative } from '../../lib/format.ts'
 import { State, StateTag, type StateKind } from '../../ui/state.tsx'
 import type { Attempt, Delivery, DeliveryStatus, Webhook } from './types.ts'
 
@@ -108,10 +108,16 @@ export function LastAnswer({ item }: { item: Delivery }) {
   )
 }
 
+/** `in 3 h 51 m`, `in 20 s`, or `now` when its time has come. */
+export function comingIn(at: string | null): string {
+  const gap = at === null ? 0 : Date.parse(at) - nowMs()
+  return gap <= 0 ? 'now' : `in ${duration(gap)}`
+}
+
 /** When it is tried next, or why not. */
 export function nextOf(item: Delivery): string {
   if (item.status === 'sending') return 'now'
-  if (item.next_attempt_at !== null) return relative(item.next_attempt_at)
+  if (item.next_attempt_at !== null) return comingIn(item.next_attempt_at)
   const ends: Partial<Record<DeliveryStatus, string>> = {
     failed: 'given up',
     skipped: 'not sent',
