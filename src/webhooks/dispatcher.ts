@@ -12,7 +12,7 @@ import { randomBytes } from 'node:crypto'
 import type { Db } from '../db/types.ts'
 import { systemActor } from '../lib/actors.ts'
 import { type Clock, SECOND_MS } from '../lib/clock.ts'
-import { DELIVERIES_IN_FLIGHT_MAX, DELIVERY_CHUNK_ROWS, DELIVERY_LEASE_MS } from '../lib/limits.ts'
+import { DELIVERY_CHUNK_ROWS, DELIVERY_LEASE_MS } from '../lib/limits.ts'
 import type { Log } from '../lib/log.ts'
 import { createLanes } from './lanes.ts'
 import { changeOf } from './rules/health.ts'
@@ -43,6 +43,11 @@ const POLL_MS = SECOND_MS
 /** At the end, attempts under way get this long; what is cut off then is sent again after the next start. */
 const CLOSE_MS = 3 * SECOND_MS
 
+/** Results, and claims, of one turn. Many in one change are cheaper, few keep nobody waiting who writes as well. */
+const TURN_MAX = 48
+const TURN_BESIDE_OTHERS_MAX = 16
+/** For so long after somebody else's change turns are short. */
+const OTHERS_MS = 250
 /** The time of the last success of a webhook is written this often while nothing else changes. */
 const SUCCESS_WRITTEN_MS = SECOND_MS
 
@@ -70,16 +75,23 @@ export function createDispatcher(ports: DispatcherPorts) {
   let again = false
   let timer: ReturnType<typeof setTimeout> | undefined
   let unlisten = (): void => {}
+  let others_wrote_at = -Infinity
+
+  const turnMax = (): number =>
+    clock.monotonic() - others_wrote_at < OTHERS_MS ? TURN_BESIDE_OTHERS_MAX : TURN_MAX
 
   /** Deliveries for the free slots, fairly. A lane that had less than it was given is asked when it has more. */
-  async function pick(): Promise<Job[]> {
+  async function pick(max: number): Promise<Job[]> {
     const taken = new Map<string, Slot[]>()
-    for (let slot = slots.take(); slot !== null; slot = slots.take()) {
+    for (let n = 0; n < max; n++) {
+      const slot = slots.take()
+      if (slot === null) break
       const of_lane = taken.get(slot.lane.webhook_id)
       if (of_lane === undefined) taken.set(slot.lane.webhook_id, [slot])
       else of_lane.push(slot)
     }
     const jobs: Job[] = []
+    let spare = false
     for (const [webhook_id, of_lane] of taken) {
       const now = clock.now()
       const found = await store.due(webhook_id, now, of_lane.length)
@@ -90,9 +102,10 @@ export function createDispatcher(ports: DispatcherPorts) {
       }
       if (found.length === of_lane.length) continue
       await lanes.refresh(of_lane[0]!.lane, now)
-      // The slots that it did not need are for others.
-      again = true
+      spare = true
     }
+    // Slots that were not needed are for others, and there may be more than one turn's worth of free ones.
+    if (spare || jobs.length === max) again = true
     return jobs
   }
 
@@ -138,9 +151,10 @@ export function createDispatcher(ports: DispatcherPorts) {
 
   async function turn(): Promise<void> {
     await lanes.settle()
-    const results = ended.splice(0, DELIVERIES_IN_FLIGHT_MAX)
+    const max = turnMax()
+    const results = ended.splice(0, max)
     if (ended.length > 0) again = true
-    const jobs = state === 'running' ? await pick() : []
+    const jobs = state === 'running' ? await pick(max) : []
     try {
       const ours = await write(results, jobs)
       for (const { delivery, outcome, slot } of results) {
@@ -222,7 +236,9 @@ export function createDispatcher(ports: DispatcherPorts) {
       if (state !== 'new') return
       await db.commit(actor, { writes: store.recover(clock.now()), audit: { none: 'boot' } })
       state = 'running'
-      unlisten = db.onCommit(({ webhooks }) => {
+      unlisten = db.onCommit(({ webhooks, audit }) => {
+        // Changes of people and programs have an entry, ours have none.
+        if (audit.length > 0) others_wrote_at = clock.monotonic()
         if (webhooks.length === 0) return
         for (const id of webhooks) lanes.hint(id)
         kick()
