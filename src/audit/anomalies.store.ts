@@ -48,7 +48,8 @@ export function createAnomalyStore(db: Pick<Db, 'query'>) {
       return read(
         `${ENTRIES.replace('%s', 'INDEXED BY audit_entries_failed')}
           WHERE e.tenant_id = ?1 AND e.outcome <> 'success' AND e.outcome IN ('denied', 'failure') AND e.seq <= ?3
-            AND e.seq >= coalesce((SELECT min(seq) FROM audit_entries WHERE tenant_id = ?1 AND ts >= ?2), ?3)`,
+            AND e.seq >= coalesce((SELECT min(seq) FROM audit_entries WHERE tenant_id = ?1 AND ts >= ?2), ?3)
+          ORDER BY e.seq`,
         [tenantId, since_ms, up_to],
       )
     },
@@ -63,7 +64,8 @@ export function createAnomalyStore(db: Pick<Db, 'query'>) {
       return read(
         `${ENTRIES.replace('%s', 'INDEXED BY audit_entries_by_action')}
           WHERE e.tenant_id = ?1 AND e.action IN (SELECT value FROM json_each(?4)) AND e.seq <= ?3
-            AND e.seq >= coalesce((SELECT min(seq) FROM audit_entries WHERE tenant_id = ?1 AND ts >= ?2), ?3)`,
+            AND e.seq >= coalesce((SELECT min(seq) FROM audit_entries WHERE tenant_id = ?1 AND ts >= ?2), ?3)
+          ORDER BY e.seq`,
         [tenantId, since_ms, up_to, JSON.stringify(actions)],
       )
     },

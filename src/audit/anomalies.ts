@@ -56,12 +56,25 @@ interface Page {
   hours: number[]
   since: number
   told: Map<string, number>
+  /** Of the page and the window before it, by subject, ascending. */
+  refused: Map<string, WatchedEntry[]>
+  exported: Map<string, WatchedEntry[]>
   learned: [string, string, string, number][]
   worked: Map<number, number>
 }
 
 export function createAnomalies({ db, store, clock, alerts, networks }: AnomalyDeps) {
-  async function openPage(chain: Watched, first: WatchedEntry): Promise<Page> {
+  async function openPage(chain: Watched, entries: readonly WatchedEntry[]): Promise<Page> {
+    const { tenant_id } = chain
+    const first = entries[0]!
+    const up_to = entries.at(-1)!.seq
+    const refused = entries.some(isDenied)
+      ? await store.refused(tenant_id, first.ts - DENIALS.window_ms, up_to)
+      : []
+    const actions = Object.keys(EXPORT_WEIGHTS)
+    const exported = entries.some(({ action }) => actions.includes(action))
+      ? await store.acted(tenant_id, actions, first.ts - EXPORTS.window_ms, up_to)
+      : []
     const known = new Map<string, Set<string>>()
     for (const { subject, network } of await store.networks(chain.tenant_id)) {
       known.set(subject, (known.get(subject) ?? new Set()).add(network))
@@ -72,15 +85,17 @@ export function createAnomalies({ db, store, clock, alerts, networks }: AnomalyD
       hours: await store.hours(chain.tenant_id),
       since: chain.since ?? first.ts,
       told: await store.findings(chain.tenant_id),
+      refused: bySubject(refused.filter(isDenied)),
+      exported: bySubject(exported),
       learned: [],
       worked: new Map(),
     }
   }
 
   /** What is unusual about an entry; then it is learned from. */
-  async function look(page: Page, entry: WatchedEntry): Promise<Anomaly[]> {
+  function look(page: Page, entry: WatchedEntry): Anomaly[] {
     const habits: Habits = page
-    const found = [await refusals(page, entry), await exports(page, entry), outOfHours(entry, habits)]
+    const found = [refusals(page, entry), exports(page, entry), outOfHours(entry, habits)]
     const subject = subjectOf(entry)
     const network = learnsNetwork(entry) ? networkOf(entry.actor.ip!, networks) : null
     if (subject !== null && network !== null) {
@@ -96,11 +111,10 @@ export function createAnomalies({ db, store, clock, alerts, networks }: AnomalyD
     return found.filter((each) => each !== null)
   }
 
-  async function refusals({ tenant_id }: Page, entry: WatchedEntry): Promise<Anomaly | null> {
+  function refusals(page: Page, entry: WatchedEntry): Anomaly | null {
     const subject = isDenied(entry) ? subjectOf(entry) : null
-    if (subject === null || isOld(entry)) return null
-    const rows = await store.refused(tenant_id, entry.ts - DENIALS.window_ms, entry.seq)
-    const same = rows.filter((each) => isDenied(each) && subjectOf(each) === subject)
+    if (subject === null || isOld(entry) || wasTold(page, 'denial_burst', subject, entry)) return null
+    const same = within(page.refused.get(subject), entry, DENIALS.window_ms)
     return denialBurst(
       entry,
       subject,
@@ -108,24 +122,23 @@ export function createAnomalies({ db, store, clock, alerts, networks }: AnomalyD
     )
   }
 
-  async function exports({ tenant_id }: Page, entry: WatchedEntry): Promise<Anomaly | null> {
+  function exports(page: Page, entry: WatchedEntry): Anomaly | null {
     const subject = EXPORT_WEIGHTS[entry.action] === undefined ? null : subjectOf(entry)
-    if (subject === null || isOld(entry)) return null
-    const actions = Object.keys(EXPORT_WEIGHTS)
-    const rows = await store.acted(tenant_id, actions, entry.ts - EXPORTS.window_ms, entry.seq)
-    const same = rows.filter((each) => subjectOf(each) === subject)
+    if (subject === null || isOld(entry) || wasTold(page, 'mass_export', subject, entry)) return null
+    const same = within(page.exported.get(subject), entry, EXPORTS.window_ms)
     const weight = same.reduce((sum, each) => sum + EXPORT_WEIGHTS[each.action]!, 0)
     return massExport(entry, subject, weight, same.length)
   }
 
   const isOld = (entry: WatchedEntry): boolean => entry.ts < clock.now() - DAY_MS
 
+  const wasTold = ({ told }: Page, kind: AnomalyKind, subject: string, { ts }: WatchedEntry): boolean =>
+    ts - (told.get(`${kind} ${subject}`) ?? -Infinity) < QUIET_MS
+
   /** Not what is old, and not what was told within the hour. */
   function worthTelling(page: Page, { kind, subject, entry }: Anomaly): boolean {
-    const id = `${kind} ${subject}`
-    const last = page.told.get(id)
-    if (isOld(entry) || (last !== undefined && entry.ts - last < QUIET_MS)) return false
-    page.told.set(id, entry.ts)
+    if (isOld(entry) || wasTold(page, kind, subject, entry)) return false
+    page.told.set(`${kind} ${subject}`, entry.ts)
     return true
   }
 
@@ -157,10 +170,10 @@ export function createAnomalies({ db, store, clock, alerts, networks }: AnomalyD
         for (;;) {
           const entries = await store.entries(chain.tenant_id, chain.seq, PAGE_ENTRIES)
           if (entries.length === 0 || signal?.aborted === true) break
-          const page = await openPage(chain, entries[0]!)
+          const page = await openPage(chain, entries)
           const found: Anomaly[] = []
           for (const entry of entries)
-            found.push(...(await look(page, entry)).filter((each) => worthTelling(page, each)))
+            found.push(...look(page, entry).filter((each) => worthTelling(page, each)))
           const to = entries.at(-1)!.seq
           try {
             await keep(chain, page, to, found)
@@ -178,6 +191,27 @@ export function createAnomalies({ db, store, clock, alerts, networks }: AnomalyD
       return done
     },
   }
+}
+
+function bySubject(entries: readonly WatchedEntry[]): Map<string, WatchedEntry[]> {
+  const subjects = new Map<string, WatchedEntry[]>()
+  for (const entry of entries) {
+    const subject = subjectOf(entry)
+    if (subject === null) continue
+    const list = subjects.get(subject)
+    if (list === undefined) subjects.set(subject, [entry])
+    else list.push(entry)
+  }
+  return subjects
+}
+
+/** Those up to an entry, in the window that ends with it. */
+function within(
+  list: readonly WatchedEntry[] | undefined,
+  entry: WatchedEntry,
+  window_ms: number,
+): WatchedEntry[] {
+  return (list ?? []).filter(({ seq, ts }) => seq <= entry.seq && ts >= entry.ts - window_ms)
 }
 
 function eventData({ kind, entry, detail, evidence }: Anomaly) {
