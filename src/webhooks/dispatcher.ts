@@ -70,7 +70,7 @@ export function createDispatcher(ports: DispatcherPorts) {
   const in_flight = new Map<string, Promise<void>>()
   let ended: Ended[] = []
   let claims = 0
-  let state: 'new' | 'running' | 'closed' = 'new'
+  let state: 'new' | 'running' | 'closing' | 'closed' = 'new'
   let turning: Promise<void> | null = null
   let again = false
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -174,7 +174,8 @@ export function createDispatcher(ports: DispatcherPorts) {
   }
 
   function kick(): void {
-    if (state === 'new') return
+    // What ends after the close is sent again after the next start.
+    if (state === 'new' || state === 'closed') return
     again = true
     turning ??= turns().finally(() => {
       turning = null
@@ -265,15 +266,16 @@ export function createDispatcher(ports: DispatcherPorts) {
         state = 'closed'
         return
       }
-      state = 'closed'
+      state = 'closing'
       unlisten()
       clearTimeout(timer)
-      const attempts = Promise.all(in_flight.values())
       let late: ReturnType<typeof setTimeout> | undefined
-      await Promise.race([attempts, new Promise((resolve) => (late = setTimeout(resolve, CLOSE_MS)))])
+      const enough = new Promise((resolve) => (late = setTimeout(resolve, CLOSE_MS)))
+      await Promise.race([Promise.all(in_flight.values()), enough])
       clearTimeout(late)
       kick()
       while (turning !== null) await turning
+      state = 'closed'
     },
   }
 }

@@ -188,3 +188,44 @@ describe('an attempt that cannot be made', () => {
     expect(JSON.stringify(await rows())).not.toContain('10.1.2.3')
   })
 })
+
+describe('stopping', () => {
+  test('waits for what is under way, three seconds at most, and what was cut off goes out after the next start', async () => {
+    t = await openHookApp()
+    let answer = (): void => {}
+    const asked = new Promise<void>((resolve) => (answer = resolve))
+    receiver = await startReceiver(async (_, got) => {
+      if (got.length === 1) await asked
+      return new Response('ok')
+    })
+    await t.webhook(receiver.url)
+    await t.emit()
+    await receiver.until(1)
+    const began = performance.now()
+    await t.hooks.close()
+    expect(performance.now() - began).toBeLessThan(3500)
+    expect((await rows())[0]).toMatchObject({ status: 'sending', attempts: 0 })
+    answer()
+    await Bun.sleep(20)
+    expect((await rows())[0]).toMatchObject({ status: 'sending', attempts: 0 })
+    const area = await anotherArea()
+    await area.start()
+    await receiver.until(2)
+    await area.dispatcher.idle()
+    expect((await rows())[0]).toMatchObject({ status: 'succeeded', attempts: 1 })
+    await area.close()
+  })
+
+  test('writes the result of what ends in time', async () => {
+    t = await openHookApp()
+    receiver = await startReceiver(async () => {
+      await Bun.sleep(200)
+      return new Response('ok')
+    })
+    await t.webhook(receiver.url)
+    await t.emit()
+    await receiver.until(1)
+    await t.hooks.close()
+    expect((await rows())[0]).toMatchObject({ status: 'succeeded', attempts: 1 })
+  })
+})
