@@ -15,6 +15,7 @@ import {
   isSignedBy,
   lineHash,
   publicKeyObject,
+  readBase64,
   readStatement,
   type ReadStatement,
 } from '../lib/audit-statement.ts'
@@ -134,7 +135,7 @@ async function sort(
     else if (statement.kind === 'start' && statement.tenant_id === tenant_id)
       pile.starts.push(read as Read<ChainStart>)
     else if (statement.kind === 'key') {
-      const key = Buffer.from(statement.public_key, 'base64')
+      const key = readBase64(statement.public_key)
       if (key.length === 32) pile.keys.set(fingerprintOf(key), publicKeyObject(key))
     }
   }

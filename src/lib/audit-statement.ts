@@ -92,12 +92,18 @@ export function statementLine(statement: Statement, signature: Uint8Array): stri
 export function readStatement(line: string): ReadStatement | null {
   try {
     const { sig, ...statement } = JSON.parse(line) as Statement & { sig: string }
-    const signature = Buffer.from(sig, 'base64')
+    const signature = readBase64(sig)
     if (statement.v !== 1 || !isShaped(statement) || signature.length !== SIGNATURE_BYTES) return null
     return { statement, signature, line }
   } catch {
     return null
   }
+}
+
+/** The bytes of base64 in its one canonical form; none for anything else. */
+export function readBase64(text: string | undefined): Uint8Array {
+  const bytes = Buffer.from(text ?? '', 'base64')
+  return bytes.toString('base64') === text ? bytes : new Uint8Array()
 }
 
 function isShaped(statement: Statement): boolean {

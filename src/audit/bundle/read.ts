@@ -1,6 +1,6 @@
 /** Verifies a bundle without the database it came from: the same verdicts as `verify.py` in it, by the code of the server. */
 import { createHash, verify } from 'node:crypto'
-import { fingerprintOf, publicKeyObject } from '../../lib/audit-statement.ts'
+import { fingerprintOf, publicKeyObject, readBase64 } from '../../lib/audit-statement.ts'
 import { listZip, readZipEntry } from '../../lib/zip.ts'
 import { judgeEvidence } from '../evidence.ts'
 import type { LinkRow, Personal } from '../store.ts'
@@ -109,7 +109,7 @@ function unpack(bytes: Uint8Array): Map<string, Buffer> {
 
 function publicKeys(files: ReadonlyMap<string, Buffer>): Map<string, Uint8Array> {
   const file = JSON.parse(files.get('public-key.json')?.toString('utf8') ?? '{"keys":[]}') as PublicKeyFile
-  const raw = [...file.keys, file].map((each) => Buffer.from(each.public_key ?? '', 'base64'))
+  const raw = [...file.keys, file].map((each) => readBase64(each.public_key))
   return new Map(raw.filter((key) => key.length === 32).map((key) => [fingerprintOf(key), key]))
 }
 
@@ -122,7 +122,7 @@ function signatureProblems(
 ): string[] {
   if (trusted !== manifest.key) return ['the manifest is signed by another key than the one you named']
   const key = keys.get(trusted)
-  const signed = Buffer.from(signature?.toString('utf8') ?? '', 'base64')
+  const signed = readBase64(signature?.toString('utf8').trimEnd())
   const message = Buffer.concat([Buffer.from(MANIFEST_PREFIX), bytes])
   const genuine =
     key !== undefined && signed.length === 64 && verify(null, message, publicKeyObject(key), signed)
@@ -134,14 +134,19 @@ function readRows(files: ReadonlyMap<string, Buffer>, from_seq: number): LinkRow
   const personal = new Map<number, Personal>()
   for (const line of lines(files.get('personal.ndjson'))) {
     const { seq, salt, body } = JSON.parse(line) as { seq: number; salt: string; body: string }
-    personal.set(seq, { salt: Buffer.from(salt, 'hex'), body })
+    personal.set(seq, { salt: readHex(salt), body })
   }
   const entries = [...lines(files.get('entries.ndjson'))]
   const hashes = [...lines(files.get('hashes.txt'))]
   return entries.slice(0, hashes.length).map((entry, index) => {
     const seq = from_seq + index
-    return { seq, entry, hash: Buffer.from(hashes[index]!, 'hex'), beside: personal.get(seq) ?? null }
+    return { seq, entry, hash: readHex(hashes[index]!), beside: personal.get(seq) ?? null }
   })
+}
+
+/** The bytes of lower-case hex; none for anything else. */
+function readHex(text: string): Uint8Array {
+  return /^([0-9a-f]{2})*$/.test(text) ? Buffer.from(text, 'hex') : new Uint8Array()
 }
 
 function sourceOf(

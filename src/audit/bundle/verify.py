@@ -113,15 +113,31 @@ def canonical(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
 
 
+def unbase64(text):
+    """The bytes of base64 in its one canonical form; none for anything else."""
+    try:
+        data = base64.b64decode(text)
+        return data if base64.b64encode(data).decode("ascii") == text else b""
+    except (ValueError, TypeError):
+        return b""
+
+
+def unhex(text):
+    """The bytes of lower-case hex; none for anything else."""
+    return bytes.fromhex(text) if len(text) % 2 == 0 and set(text) <= set("0123456789abcdef") else b""
+
+
 def statement_of(line):
     try:
         value = json.loads(line)
-        signature = base64.b64decode(value.pop("sig"), validate=True)
-        if value["v"] != 1 or len(signature) != 64:
+        signature = unbase64(value.pop("sig"))
+        if value["v"] != 1 or len(signature) != 64 or not isinstance(value["key"], str):
+            return None
+        if not isinstance(value["signed_at"], int) or not isinstance(value["kind"], str):
             return None
         own = [] if value["kind"] == "key" else [value]
         for head in value.get("chains", []) + own:
-            if not isinstance(head["seq"], int) or len(bytes.fromhex(head["hash"])) != 32:
+            if not isinstance(head["seq"], int) or len(unhex(head["hash"])) != 32:
                 return None
         return {"line": line, "value": value, "signature": signature}
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -137,17 +153,17 @@ class Evidence:
         for line in lines:
             read = None if line in seen else statement_of(line)
             seen.add(line)
-            if read and read["value"]["instance_id"] == manifest["instance_id"]:
+            if read and read["value"].get("instance_id") == manifest["instance_id"]:
                 piles.get(read["value"]["kind"], []).append(read)
         for read in piles["key"]:
-            public = base64.b64decode(read["value"]["public_key"])
+            public = unbase64(read["value"].get("public_key"))
             self.keys[sha(public).hex()] = public
         self.lives = []
-        for read in sorted(piles["incarnation"], key=lambda each: -each["value"]["incarnation"]):
+        for read in sorted(piles["incarnation"], key=lambda each: -each["value"].get("incarnation", 0)):
             if read["value"]["tenant_id"] == self.chain and self.genuine(read):
                 self.trusted.update(read["value"]["former_keys"])
                 self.lives.append(read["value"])
-        order = lambda each: (-each["value"]["signed_at"], -each["value"]["n"])
+        order = lambda each: (-each["value"]["signed_at"], -each["value"].get("n", 0))
         for read in sorted(piles["checkpoint"], key=order):
             self.judge(read)
         self.claims.sort(key=lambda claim: (claim["seq"], claim["signed_at"]))
@@ -195,7 +211,7 @@ class Evidence:
 def personal_rows(bundle):
     for line in bundle.lines("personal.ndjson"):
         row = json.loads(line)
-        yield row["seq"], sha(bytes.fromhex(row["salt"]) + row["body"].encode("utf-8")).hex()
+        yield row["seq"], sha(unhex(row["salt"]) + row["body"].encode("utf-8")).hex()
     while True:
         yield float("inf"), None
 
@@ -257,11 +273,11 @@ def verify(bundle, key, extra):
     public = json.loads(bundle.read("public-key.json"))
     keys = {}
     for each in public["keys"] + [public]:
-        raw = base64.b64decode(each["public_key"])
+        raw = unbase64(each.get("public_key"))
         keys[sha(raw).hex()] = raw
     trusted = key or manifest["key"]
     problems = [f"{name['name']} is not what the manifest names" for name in manifest["files"] if bundle.digest(name["name"]) != name["sha256"]]
-    signature = base64.b64decode(bundle.read("manifest.sig"))
+    signature = unbase64(bundle.read("manifest.sig").decode("utf-8", "replace").rstrip())
     if trusted != manifest["key"]:
         problems.append("the manifest is signed by another key than the one you named")
     elif trusted not in keys or not signed(keys[trusted], MANIFEST + manifest_bytes, signature):
