@@ -124,13 +124,15 @@ function claimedSeq(text: string): number | null {
 }
 
 const PII_MEMBER = '"pii_h":'
+/** It and what follows it in the shortest of entries: `"pii_h":null,"request_id":null,"seq":1,…,"v":1}`. */
+const AFTER_PII_CHARS_MIN = 81
 
 /**
  * The hash of personal values in an entry's text, without parsing all of it. The text is canonical: `pii_h` is always
  * there, nothing that could hold another of that name comes after it, and quotes inside strings are escaped.
  */
 function personalHashOf(text: string): string | null {
-  const at = text.lastIndexOf(PII_MEMBER) + PII_MEMBER.length
+  const at = text.lastIndexOf(PII_MEMBER, text.length - AFTER_PII_CHARS_MIN) + PII_MEMBER.length
   return text[at] === '"' ? text.slice(at + 1, at + 65) : null
 }
 
