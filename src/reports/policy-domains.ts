@@ -15,17 +15,18 @@ export const ALL = '*'
 /** Remembered names of all tenants together; a miss costs one query. */
 const REMEMBERED_MAX = 20_000
 
-const insertFor = (
-  parents: string,
+const insertWith = (
+  nearest: string,
 ): string => `INSERT INTO policy_domains (tenant_id, name, domain_id, span_max)
-SELECT ?1, ?2, (SELECT id FROM domains WHERE tenant_id = ?1 AND name IN (${parents})
-  ORDER BY length(name) DESC LIMIT 1), ?3
+SELECT ?1, ?2, ${nearest}, ?3
 WHERE true ON CONFLICT (tenant_id, name) DO UPDATE SET span_max = max(span_max, excluded.span_max)`
 
-/** Nearly all names have at most four labels: for them the parents are parameters, five times as fast as a JSON list. */
+/** Nearly all names have at most four labels: for them each parent is looked up, nearest first. */
 const FEW_LABELS = 4
-const INSERT_FEW = insertFor('?4, ?5, ?6, ?7')
-const INSERT_MANY = insertFor('SELECT value FROM json_each(?4)')
+const OWN = (mark: string): string => `(SELECT id FROM domains WHERE tenant_id = ?1 AND name = ${mark})`
+const INSERT_FEW = insertWith(`coalesce(${['?4', '?5', '?6', '?7'].map(OWN).join(', ')})`)
+const INSERT_MANY = insertWith(`(SELECT id FROM domains WHERE tenant_id = ?1
+  AND name IN (SELECT value FROM json_each(?4)) ORDER BY length(name) DESC LIMIT 1)`)
 
 export function createPolicyDomains(db: Db): PolicyDomains {
   const known = new Map<string, { id: number; span: number }>()
