@@ -191,7 +191,7 @@ journeys('access, by a person with a browser', (stage) => {
     const page = await stage.open(instance, '/settings', { cookie })
     const name = page.getByLabel('Name of the organisation')
     await name.fill('Northlight')
-    await page.getByRole('button', { name: /^Save/ }).click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page
       .getByRole('button', { name: 'Organisation: Northlight' })
       .or(page.getByText('Northlight', { exact: true }))
