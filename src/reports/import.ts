@@ -2,8 +2,8 @@
  * Folders of report files. Files are found, read and handed to one run, several at a time, so that the sandbox always
  * has work while the last batch is committed.
  */
-import { statSync } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readFileSync, statSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import type { Actor } from '../db/types.ts'
 import { REPORT_FILE_BYTES_MAX } from '../lib/limits.ts'
@@ -13,7 +13,10 @@ import type { FileOutcome } from './outcomes.ts'
 
 /** More than this in the sandbox's queue brings nothing; it bounds what is held in memory. */
 const FILES_AT_ONCE = 16
-/** Up to this size a file is read whole; larger ones are read by the sandbox itself. */
+/**
+ * Up to this size a file is read whole, and at once: a trip through the thread pool costs five times as much as the
+ * read itself. Larger ones are read by the sandbox.
+ */
 const HELD_BYTES_MAX = 1_000_000
 
 export interface ImportProgress {
@@ -95,7 +98,7 @@ export async function importFiles(
       told(summary)
     } else if ('content' in file) await run.add(file)
     else if (bytes > HELD_BYTES_MAX) await run.add({ name: file.name, path: file.path, owned: false })
-    else await run.add({ name: file.name, content: await readFile(file.path) })
+    else await run.add({ name: file.name, content: readFileSync(file.path) })
   }
   const under_way = new Set<Promise<void>>()
   for await (const file of files) {
