@@ -115,7 +115,10 @@ journeys('alerts, by a person with a browser', (stage) => {
     await drawer.getByRole('heading', { name: new RegExp(NORTH) }).waitFor()
     await page.waitForFunction(() => document.activeElement?.matches('aside.drawer'))
     await page.keyboard.press('e')
-    await page.getByText(/” is acknowledged$/).first().waitFor()
+    await page
+      .getByText(/” is acknowledged$/)
+      .first()
+      .waitFor()
     await drawer.getByText('Acknowledged').first().waitFor()
 
     await tabTo(page, drawer.getByLabel('Add a note'))
