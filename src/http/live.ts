@@ -192,7 +192,7 @@ export const liveRoutes = (deps: { guard: Guard; live: Live }) =>
           description: 'The stream.',
           content: {
             'text/event-stream': {
-              schema: t.String(),
+              schema: t.Object({ data: t.String({ description: 'JSON: `{seq, topic, id}`.' }) }),
               example:
                 'id: 4711\ndata: {"seq":4711,"topic":"domains","id":"dom_01k3v8q2m7x0c9tbe4h6ynp5rz"}\n\n',
             },
